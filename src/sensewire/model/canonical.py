@@ -1,0 +1,255 @@
+"""Clauses in canonical form: equal up to the order of atoms and the names of variables is equal.
+
+A clause is one conjunction with what its subscription asks of all of them: the unit that matchers
+index. Variables are named by colour refinement with individualisation, as tools for canonical
+graphs do: a variable's colour is what the parts that mention it look like, refined until nothing
+changes; where colours still tie, each of the tied is tried and the least text wins. Tied variables
+that can be exchanged (swapping them changes nothing) count as one try. Cost: one pass over the
+clause where it has no variables; else about v passes for v variables, and more only for clauses as
+symmetric as strongly regular graphs. Past `MOST_TRIES` the first candidate is taken: such a clause
+may then be indexed twice, which costs room and changes no answer.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import TypeVar
+
+from sensewire.model.conditions import Constant, OneOf, Variable
+from sensewire.model.expressions import And, Expression, Or
+from sensewire.model.subscription import (
+    Atom,
+    Conjunction,
+    Not,
+    Subscription,
+    bound_by,
+)
+
+MOST_TRIES = 500
+Naming = Mapping[Variable, object]
+Node = TypeVar("Node")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One conjunction, and what its subscription asks of every one."""
+
+    conjunction: Conjunction
+    select: tuple[Variable, ...] | None = None
+    injective: bool = False
+    strict: bool = False
+    tolerance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalClause:
+    """A clause in canonical form, and what its subscriber called the variables that it selects."""
+
+    clause: Clause
+    names: tuple[tuple[str, Variable], ...]
+
+
+def canonical_clauses(subscription: Subscription) -> tuple[CanonicalClause, ...]:
+    """The clauses of a subscription, each in canonical form, equal ones once."""
+    made = (_canonical(clause) for clause in clauses_of(subscription))
+    return tuple(dict.fromkeys(made))
+
+
+def clauses_of(subscription: Subscription) -> Iterator[Clause]:
+    """The clauses of a subscription as they were written."""
+    for conjunction in subscription.conjunctions:
+        yield Clause(
+            conjunction,
+            subscription.select,
+            subscription.injective,
+            subscription.strict,
+            subscription.tolerance,
+        )
+
+
+def _canonical(clause: Clause) -> CanonicalClause:
+    conjunction = _apart(clause.conjunction, frozenset(), iter(range(1_000_000)))
+    variables = list(dict.fromkeys(_variables(conjunction)))
+    naming: dict[Variable, Variable] = {}
+    if variables:
+        selected = frozenset(clause.select or ())
+        colours = _Colouring(conjunction, selected).best(variables)
+        naming = {
+            variable: Variable(str(colours[variable]), variable.as_written().name)
+            for variable in variables
+        }
+    select = None
+    if clause.select is not None:
+        select = tuple(sorted({naming[v] for v in clause.select}, key=lambda v: int(v.name)))
+    names = tuple((variable.name, naming[variable]) for variable in clause.select or ())
+    return CanonicalClause(
+        replace(clause, conjunction=_sorted(conjunction, naming), select=select),
+        tuple(dict.fromkeys(names)),
+    )
+
+
+class _Colouring:
+    """Colours the variables of one conjunction; equal structures get equal colours."""
+
+    def __init__(self, conjunction: Conjunction, selected: frozenset[Variable]) -> None:
+        self._selected = selected
+        self._conjunction = conjunction
+        self._parts = [
+            (part, tuple(dict.fromkeys(_variables(part))))
+            for part in (*conjunction.atoms, *conjunction.constraints)
+        ]
+        self._tries = 0
+
+    def best(self, variables: list[Variable]) -> dict[Variable, int]:
+        start = {variable: int(variable in self._selected) for variable in variables}
+        return self._search(self._refined(start))[1]
+
+    def _search(self, colours: dict[Variable, int]) -> tuple[str, dict[Variable, int]]:
+        tied = self._tied(colours)
+        if not tied:
+            self._tries += 1
+            return text_of(self._conjunction, colours), colours
+        found = None
+        for variable in self._representatives(tied):
+            chosen = self._refined({**colours, variable: -1})
+            result = self._search(chosen)
+            if found is None or result[0] < found[0]:
+                found = result
+            if self._tries >= MOST_TRIES:
+                break
+        assert found is not None
+        return found
+
+    def _tied(self, colours: dict[Variable, int]) -> list[Variable]:
+        counts = Counter(colours.values())
+        shared = [colour for colour, count in counts.items() if count > 1]
+        return [v for v, colour in colours.items() if shared and colour == min(shared)]
+
+    def _representatives(self, tied: list[Variable]) -> list[Variable]:
+        """One of each set of tied variables that can be exchanged for each other."""
+        kept: list[Variable] = []
+        for variable in tied:
+            if not any(self._exchangeable(variable, other) for other in kept):
+                kept.append(variable)
+        return kept
+
+    def _exchangeable(self, a: Variable, b: Variable) -> bool:
+        names: dict[Variable, object] = {v: v.name for _, vs in self._parts for v in vs}
+        swapped = {**names, a: names[b], b: names[a]}
+        return text_of(self._conjunction, names) == text_of(self._conjunction, swapped)
+
+    def _refined(self, colours: dict[Variable, int]) -> dict[Variable, int]:
+        while True:
+            signatures: dict[Variable, list[str]] = {variable: [] for variable in colours}
+            for part, variables in self._parts:
+                for variable in variables:
+                    marked: dict[Variable, object] = {**colours, variable: "*"}
+                    signatures[variable].append(text_of(part, marked))
+            looks = {v: (colours[v], *sorted(signatures[v])) for v in colours}
+            ranks = {look: rank for rank, look in enumerate(sorted(set(looks.values())))}
+            refined = {variable: ranks[looks[variable]] for variable in colours}
+            if len(ranks) == len(set(colours.values())):
+                return refined
+            colours = refined
+
+
+def text_of(node: object, naming: Naming) -> str:
+    """A text of any part of a subscription, the same for parts that differ in order alone."""
+    match node:
+        case Variable():
+            return f"?{naming.get(node, node.name)}"
+        case Constant():
+            return f"{node.reading}:{node.value!r}"
+        case Conjunction() | And() | Or() | OneOf():
+            parts = sorted(text_of(part, naming) for part in _unordered(node))
+            return f"{type(node).__name__}{{{', '.join(parts)}}}"
+        case tuple():
+            return f"({', '.join(text_of(part, naming) for part in node)})"
+        case _ if is_dataclass(node):
+            parts = [text_of(getattr(node, field.name), naming) for field in fields(node)]
+            return f"{type(node).__name__}({', '.join(parts)})"
+        case _:
+            return repr(node)
+
+
+def _unordered(node: Conjunction | And | Or | OneOf) -> tuple[object, ...]:
+    match node:
+        case Conjunction():
+            return (*node.atoms, *node.constraints)
+        case OneOf():
+            return node.constants
+        case _:
+            return node.parts
+
+
+def _sorted(conjunction: Conjunction, naming: Mapping[Variable, Variable]) -> Conjunction:
+    def by_text(parts: tuple[Node, ...]) -> tuple[Node, ...]:
+        made = [renamed(part, naming) for part in parts]
+        return tuple(sorted(made, key=lambda part: text_of(part, {})))
+
+    return Conjunction(by_text(conjunction.atoms), by_text(conjunction.constraints))
+
+
+def renamed(node: Node, naming: Mapping[Variable, Variable]) -> Node:
+    """A part of a subscription with its variables renamed, and what has no order sorted."""
+    made: object
+    match node:
+        case Variable():
+            made = naming.get(node, node)
+        case Constant():
+            made = node
+        case Conjunction():
+            made = _sorted(node, naming)
+        case OneOf():
+            made = OneOf(tuple(sorted(node.constants, key=lambda part: text_of(part, {}))))
+        case And() | Or():
+            parts = (renamed(part, naming) for part in node.parts)
+            made = type(node)(tuple(sorted(parts, key=lambda part: text_of(part, {}))))
+        case tuple():
+            made = tuple(renamed(part, naming) for part in node)
+        case _ if is_dataclass(node) and not isinstance(node, type):
+            changes = {f.name: renamed(getattr(node, f.name), naming) for f in fields(node)}
+            made = replace(node, **changes)
+        case _:
+            made = node
+    return made  # type: ignore[return-value]  # every case keeps the type of its node
+
+
+def _variables(node: object) -> Iterator[Variable]:
+    match node:
+        case Variable():
+            yield node
+        case Constant():
+            pass
+        case tuple():
+            for part in node:
+                yield from _variables(part)
+        case _ if is_dataclass(node):
+            for field in fields(node):
+                yield from _variables(getattr(node, field.name))
+
+
+def _apart(
+    conjunction: Conjunction, outside: frozenset[Variable], numbers: Iterator[int]
+) -> Conjunction:
+    """The conjunction with the variables that belong to one `Not` alone named apart."""
+    bound = outside | frozenset(bound_by(conjunction))
+    atoms: list[Atom] = []
+    for atom in conjunction.atoms:
+        if isinstance(atom, Not):
+            own = [v for v in dict.fromkeys(bound_by(atom.body)) if v not in bound]
+            names = {v: Variable(f"{v.name} {next(numbers)}", v.as_written().name) for v in own}
+            body = _renamed_here(atom.body, names)
+            atom = Not(_apart(body, bound, numbers))
+        atoms.append(atom)
+    return Conjunction(tuple(atoms), conjunction.constraints)
+
+
+def _renamed_here(conjunction: Conjunction, names: Mapping[Variable, Variable]) -> Conjunction:
+    """Renames without sorting; a variable of an inner `Not` is another one only if bound there."""
+    constraints: tuple[Expression, ...] = tuple(renamed(c, names) for c in conjunction.constraints)
+    atoms = tuple(
+        Not(_renamed_here(atom.body, names)) if isinstance(atom, Not) else renamed(atom, names)
+        for atom in conjunction.atoms
+    )
+    return Conjunction(atoms, constraints)

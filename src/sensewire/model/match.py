@@ -1,0 +1,47 @@
+"""What a match says: which subscription, which bindings, at which distance, and what failed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from sensewire.model.terms import Term
+
+Row = Mapping[str, Term]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A subscription that an event matches; `rows` in the order of their terms' texts."""
+
+    subscription: str
+    rows: tuple[Row, ...]
+    distance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A subscription that stays undecided for an event, wholly or in part, and why."""
+
+    subscription: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matches(Sequence[Match]):
+    """The matches of one event, in the order of their subscriptions' ids, and the failures."""
+
+    items: tuple[Match, ...]
+    failures: tuple[Failure, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Match, ...]: ...
+    def __getitem__(self, index: int | slice) -> Match | tuple[Match, ...]:
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Match]:
+        return iter(self.items)
