@@ -1,0 +1,186 @@
+"""The engine: the way of an event, on one screen.
+
+    event ──> encode ──> match ──> merged by subscription ──> matches
+
+The same code runs wherever events are matched. Passes between encode and match (canonical terms,
+derived facts) join here when there is knowledge to apply.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import nsmallest
+from os import PathLike
+from typing import Never
+
+from sensewire.events.encode import encode
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match.dispatch import dispatch_to
+from sensewire.match.matcher import Answer, Operator
+from sensewire.model.canonical import CanonicalClause, canonical_clauses
+from sensewire.model.conditions import Variable
+from sensewire.model.errors import SensewireError, SubscriptionError
+from sensewire.model.event import Event
+from sensewire.model.match import Failure, Match, Matches, Row
+from sensewire.model.subscription import Conjunction, Not, OperatorCall, Subscription
+from sensewire.model.terms import Term
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A subscription that stands, and its clauses."""
+
+    id: str
+    clauses: tuple[CanonicalClause, ...]
+
+
+class Engine:
+    """Standing subscriptions, and the matching of events against all of them.
+
+    >>> from sensewire.language.parse import parse
+    >>> engine = Engine()
+    >>> engine.add(parse("product = laptop and price <= 1600"), id="anna")
+    'anna'
+    >>> event = Event.record({"product": "laptop", "price": 900}, id="e1")
+    >>> [match.subscription for match in engine.match(event)]
+    ['anna']
+    """
+
+    def __init__(
+        self,
+        knowledge: Knowledge = Knowledge(),  # noqa: B008 - a frozen value
+        *,
+        matcher: str = "auto",
+        operators: Mapping[str, Operator] | None = None,
+    ) -> None:
+        self.knowledge = knowledge
+        self._operators = dict(operators or {})
+        self._dispatch = dispatch_to(matcher, knowledge, self._operators)
+        self._standing: dict[str, Standing] = {}
+        self._subscribers: dict[int, list[tuple[Standing, CanonicalClause]]] = defaultdict(list)
+        self._named = 0
+
+    def match(self, event: Event, best: int | None = None) -> Matches:
+        """The subscriptions that an event matches; with `best`, only that many, nearest first."""
+        (matches,) = self._match_all((event,))
+        if best is None:
+            return matches
+        nearest = nsmallest(best, matches, key=lambda match: (match.distance, match.subscription))
+        return Matches(tuple(nearest), matches.failures)
+
+    def _match_all(self, events: Iterable[Event]) -> Iterator[Matches]:
+        batch = encode(tuple(events))
+        for answers in self._dispatch.match(batch):
+            yield self._merged(answers)
+
+    def add(self, subscription: Subscription, id: str | None = None) -> str:
+        """Let a subscription stand; equal clauses are indexed once, whoever subscribed."""
+        name = self._new_id() if id is None else id
+        if name in self._standing:
+            raise SubscriptionError(f"the id {name!r} is in use; remove it first")
+        for call in _operators_of(subscription.conjunctions):
+            if call not in self._operators:
+                known = ", ".join(sorted(self._operators)) or "none"
+                raise SubscriptionError(f"there is no operator {call!r}; registered: {known}")
+        standing = Standing(name, canonical_clauses(subscription))
+        indexed: list[CanonicalClause] = []
+        try:
+            for clause in standing.clauses:
+                number = self._dispatch.add(clause.clause)
+                indexed.append(clause)
+                self._subscribers[number].append((standing, clause))
+        except SubscriptionError:
+            self._forget(standing, indexed)
+            raise
+        self._standing[name] = standing
+        return name
+
+    def remove(self, id: str) -> None:
+        """End a subscription."""
+        standing = self._standing.pop(id, None)
+        if standing is None:
+            raise SubscriptionError(f"there is no subscription {id!r}")
+        self._forget(standing, standing.clauses)
+
+    def _forget(self, standing: Standing, clauses: Iterable[CanonicalClause]) -> None:
+        for clause in clauses:
+            number = self._dispatch.number_of(clause.clause)
+            self._subscribers[number].remove((standing, clause))
+            if not self._subscribers[number]:
+                del self._subscribers[number]
+            self._dispatch.remove(clause.clause)
+
+    def _merged(self, answers: Iterable[Answer]) -> Matches:
+        """What the clauses say, put together for each subscription."""
+        rows: dict[str, set[tuple[tuple[str, Term], ...]]] = defaultdict(set)
+        distances: dict[str, float] = {}
+        reasons: dict[str, set[str]] = defaultdict(set)
+        for answer in answers:
+            for standing, clause in self._subscribers[answer.clause]:
+                if answer.reasons:
+                    reasons[standing.id].update(answer.reasons)
+                if answer.rows:
+                    rows[standing.id].update(_rows_for(clause, answer))
+                    known = distances.get(standing.id, answer.distance)
+                    distances[standing.id] = min(known, answer.distance)
+        return Matches(
+            tuple(Match(id, _in_order(rows[id]), distances[id]) for id in sorted(rows)),
+            tuple(Failure(id, "; ".join(sorted(reasons[id]))) for id in sorted(reasons)),
+        )
+
+    def _new_id(self) -> str:
+        while True:
+            self._named += 1
+            if f"s{self._named}" not in self._standing:
+                return f"s{self._named}"
+
+    def explain(self, id: str, event: Event) -> Never:
+        """Why an event matches a subscription, or not; this version cannot tell yet."""
+        raise _not_yet("explain a match")
+
+    def match_batch(self, batch: object) -> Never:
+        """Match an Arrow batch; this version cannot yet."""
+        raise _not_yet("match an Arrow batch; call match(event) for each event")
+
+    def save(self, path: str | PathLike[str]) -> Never:
+        """Write the index to a folder; this version cannot yet."""
+        raise _not_yet("save an index")
+
+    @classmethod
+    def open(
+        cls, path: str | PathLike[str], *, operators: Mapping[str, Operator] | None = None
+    ) -> Never:
+        """Open a saved index; this version cannot yet."""
+        raise _not_yet("open a saved index")
+
+
+def _not_yet(what: str) -> SensewireError:
+    return SensewireError(f"this version cannot {what}")
+
+
+def _rows_for(clause: CanonicalClause, answer: Answer) -> Iterator[tuple[tuple[str, Term], ...]]:
+    """An answer's rows under the names that the subscriber gave to the variables."""
+    places = {variable: place for place, variable in enumerate(clause.clause.select or ())}
+    for row in answer.rows:
+        yield tuple(
+            (name, row[places[variable]]) for name, variable in sorted(clause.names, key=_name)
+        )
+
+
+def _name(pair: tuple[str, Variable]) -> str:
+    return pair[0]
+
+
+def _in_order(rows: Iterable[tuple[tuple[str, Term], ...]]) -> tuple[Row, ...]:
+    """Rows in the order of their texts, so that the same answer is always written alike."""
+    by_text = sorted(rows, key=lambda row: [(name, str(term), term.kind) for name, term in row])
+    return tuple(dict(row) for row in by_text)
+
+
+def _operators_of(conjunctions: Iterable[Conjunction]) -> Iterator[str]:
+    for conjunction in conjunctions:
+        for atom in conjunction.atoms:
+            if isinstance(atom, OperatorCall):
+                yield atom.operator
+            elif isinstance(atom, Not):
+                yield from _operators_of((atom.body,))

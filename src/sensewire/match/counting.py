@@ -1,0 +1,185 @@
+"""CountMatch over attribute predicates (Kale 2005, section 3), in plain Python.
+
+Each distinct predicate is held once, with the clauses that contain it. For an event, every
+predicate that one of its facts satisfies is found, and a counter is raised for each of its clauses;
+a clause whose counter equals the number of its predicates matches.
+
+    attribute ──> hashed: key ──> predicates     (=, in, is a: looked up by what is above the value)
+              └─> listed: the other predicates   (tried one by one)
+    predicate ──> clauses that need it, clauses that it blocks
+
+Cost for an event: its facts times the listed predicates of their attributes, plus one step for
+every pair of a satisfied predicate and a clause that has it.
+
+Departure: the paper's events specify all properties and values are 0 or 1; here attributes may be
+absent or have many values, so that a predicate is counted once however many facts satisfy it, and
+`not` blocks a clause instead of being counted.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match.matcher import Answer
+from sensewire.match.views import Ready, View, keys_of, probes, ready, spelled, view_of
+from sensewire.model import datatypes
+from sensewire.model.batch import Batch
+from sensewire.model.canonical import Clause
+from sensewire.model.conditions import Constant, Name, Reading
+from sensewire.model.features import PREDICATES, Feature
+from sensewire.model.subscription import Not, Predicate
+from sensewire.model.terms import RDF_TYPE, Kind, Term, local_name
+
+_ONE_EMPTY_ROW: frozenset[tuple[Term, ...]] = frozenset({()})
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """A predicate, its condition made ready, and the clauses that need it or are blocked by it."""
+
+    predicate: Predicate
+    test: Ready
+    needed_by: set[int] = field(default_factory=set)
+    blocks: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class AttributeIndex:
+    """The predicates on one attribute."""
+
+    hashed: dict[Hashable, list[Held]] = field(default_factory=lambda: defaultdict(list))
+    listed: list[Held] = field(default_factory=list)
+
+    def satisfied_by(self, view: View) -> Iterator[Held]:
+        for key in probes(view):
+            yield from (held for held in self.hashed.get(key, ()) if held.test(view))
+        yield from (held for held in self.listed if held.test(view))
+
+
+class Counting:
+    """The index: predicates by attribute, and how many of them each clause needs."""
+
+    accepts = PREDICATES | {Feature.EXACT, Feature.EVERYTHING, Feature.NEGATED_PREDICATE}
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+        self._held: dict[Predicate, Held] = {}
+        self._attributes: dict[Hashable, AttributeIndex] = defaultdict(AttributeIndex)
+        self._clauses: dict[int, Clause] = {}
+        self._needs: dict[int, int] = {}
+        self._needing_none: set[int] = set()
+
+    def add(self, number: int, clause: Clause) -> None:
+        needed = 0
+        for predicate, positive in _predicates_of(clause):
+            held = self._held.get(predicate) or self._hold(predicate)
+            (held.needed_by if positive else held.blocks).add(number)
+            needed += positive
+        self._clauses[number] = clause
+        self._needs[number] = needed
+        if not needed:
+            self._needing_none.add(number)
+
+    def remove(self, number: int) -> None:
+        for predicate, positive in _predicates_of(self._clauses.pop(number)):
+            held = self._held[predicate]
+            (held.needed_by if positive else held.blocks).discard(number)
+            if not held.needed_by and not held.blocks:
+                self._release(held)
+        del self._needs[number]
+        self._needing_none.discard(number)
+
+    def match(self, batch: Batch) -> Sequence[Sequence[Answer]]:
+        return [self._answers(batch, row) for row in range(len(batch))]
+
+    def _answers(self, batch: Batch, row: int) -> list[Answer]:
+        satisfied = {id(held): held for held in self._satisfied(batch, row)}.values()
+        blocked = {number for held in satisfied for number in held.blocks}
+        counters = Counter(number for held in satisfied for number in held.needed_by)
+        holding = [number for number, count in counters.items() if count == self._needs[number]]
+        return [
+            Answer(number, _ONE_EMPTY_ROW)
+            for number in (*holding, *self._needing_none)
+            if number not in blocked
+        ]
+
+    def _satisfied(self, batch: Batch, row: int) -> Iterator[Held]:
+        """The predicates that some fact of the event's home vertex satisfies."""
+        start, end = batch.offsets[row], batch.offsets[row + 1]
+        terms, home = batch.terms, batch.home[row]
+        types: dict[int, list[Term]] = defaultdict(list)
+        found: list[tuple[AttributeIndex, int]] = []
+        columns = (batch.subject, batch.property, batch.object)
+        for subject, name, value in zip(*(c[start:end].tolist() for c in columns), strict=True):
+            if terms[name] == RDF_TYPE:
+                types[subject].append(terms[value])
+            if subject == home:
+                indexes = (self._attributes.get(key) for key in self._attribute_probes(terms[name]))
+                found.extend((index, value) for index in indexes if index is not None)
+        views: dict[int, View] = {}
+        for index, value in found:
+            if value not in views:
+                views[value] = view_of(terms[value], types.get(value, ()), self._knowledge)
+            yield from index.satisfied_by(views[value])
+
+    def _hold(self, predicate: Predicate) -> Held:
+        held = Held(predicate, ready(predicate.condition, self._knowledge))
+        index = self._attributes[self._attribute_key(predicate.attribute)]
+        keys = keys_of(predicate.condition, self._knowledge)
+        if keys is None:
+            index.listed.append(held)
+        else:
+            for key in keys:
+                index.hashed[key].append(held)
+        self._held[predicate] = held
+        return held
+
+    def _release(self, held: Held) -> None:
+        predicate = held.predicate
+        del self._held[predicate]
+        attribute = self._attribute_key(predicate.attribute)
+        index = self._attributes[attribute]
+        keys = keys_of(predicate.condition, self._knowledge)
+        if keys is None:
+            index.listed.remove(held)
+        else:
+            for key in keys:
+                index.hashed[key].remove(held)
+                if not index.hashed[key]:
+                    del index.hashed[key]
+        if not index.listed and not index.hashed:
+            del self._attributes[attribute]
+
+    def _attribute_key(self, attribute: Constant) -> Hashable:
+        if attribute.reading is Reading.MEANING:
+            return ("root", self._knowledge.attribute_root(spelled(attribute)))
+        if isinstance(attribute.value, Name):
+            return ("name", attribute.value.text)
+        return _exact_key(attribute.value)
+
+    def _attribute_probes(self, property: Term) -> Iterator[Hashable]:
+        root = self._knowledge.attribute_root(property)
+        for above in self._knowledge.attributes_above(root):
+            yield ("root", above)
+        yield ("name", local_name(property.text) if property.kind is Kind.IRI else property.text)
+        yield _exact_key(property)
+
+
+def _exact_key(term: Term) -> Hashable:
+    """Exact strings are one by their text, whether typed or not."""
+    return ("text", term.text) if term.datatype == datatypes.STRING else ("term", term)
+
+
+def _predicates_of(clause: Clause) -> Iterator[tuple[Predicate, bool]]:
+    """The distinct predicates of a clause, and whether each must be met or must not."""
+    for atom in clause.conjunction.atoms:
+        match atom:
+            case Predicate():
+                yield atom, True
+            case Not(body):
+                (inner,) = body.atoms
+                assert isinstance(inner, Predicate)
+                yield inner, False
+            case _:
+                raise AssertionError(f"dispatch let {atom} through")

@@ -1,0 +1,336 @@
+"""The oracle: what a match is, as code, from the raw event and the knowledge.
+
+Short, slow and plain on purpose: it is the definition that every matcher is held to, and the last
+resort of dispatch. Each clause is answered on its own, by trying every fact for every atom: cost
+O(facts ^ atoms) at worst, bounded by a budget of steps. How a value meets a condition is
+`oracle_values`' matter; how a constraint is evaluated, `oracle_constraints`'.
+
+Failure is a third value: an operator that fails leaves its atom undecided. A conjunction is refused
+where what was decided refuses it already, else undecided.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match.matcher import Answer, Operator
+from sensewire.match.oracle_constraints import BRIDGED, Rules, truth
+from sensewire.match.oracle_distance import distance_of, graded
+from sensewire.match.oracle_strict import STRICT, plain
+from sensewire.match.oracle_values import Reader
+from sensewire.model.batch import Batch
+from sensewire.model.canonical import Clause
+from sensewire.model.conditions import Binds, Constant, Equal, Variable
+from sensewire.model.event import Event, Fact
+from sensewire.model.expressions import variables_in
+from sensewire.model.features import Feature
+from sensewire.model.subscription import (
+    Atom,
+    Bind,
+    Conjunction,
+    Home,
+    Not,
+    OperatorCall,
+    Predicate,
+    TriplePattern,
+    Vertex,
+    bound_by,
+)
+from sensewire.model.terms import Kind, Term, term_of
+
+BUDGET = 1_000_000
+"""Facts tried for one clause and one event."""
+SLACK = 1e-9
+
+Bindings = Mapping[Variable, Term]
+# What the vertices of a pattern stand for, kept where they must all be different.
+Places = Mapping[Vertex, Term]
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Bindings that satisfy a conjunction; with reasons, only perhaps."""
+
+    bindings: Bindings
+    places: Places
+    reasons: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Oracle:
+    """The oracle as a matcher: it takes every clause."""
+
+    knowledge: Knowledge
+    operators: Mapping[str, Operator] = field(default_factory=dict)
+    budget: int = BUDGET
+    _clauses: dict[int, Clause] = field(default_factory=dict)
+
+    @property
+    def accepts(self) -> frozenset[Feature]:
+        return frozenset(Feature)
+
+    def add(self, number: int, clause: Clause) -> None:
+        self._clauses[number] = clause
+
+    def remove(self, number: int) -> None:
+        del self._clauses[number]
+
+    def match(self, batch: Batch) -> Sequence[Sequence[Answer]]:
+        return (
+            [self._answers(event) for event in batch.events] if self._clauses else [()] * len(batch)
+        )
+
+    def _answers(self, event: Event) -> list[Answer]:
+        replies = Replies(event, self.operators)
+        made = (
+            Judgement(clause, event, self.knowledge, replies, self.budget).answer(number)
+            for number, clause in self._clauses.items()
+        )
+        return [answer for answer in made if answer.rows or answer.reasons]
+
+
+class BudgetError(Exception):
+    """A search that took too many steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An operator that gave no usable reply."""
+
+    reason: str
+
+
+class Replies:
+    """What the operators say of one event; each question is asked once."""
+
+    def __init__(self, event: Event, operators: Mapping[str, Operator]) -> None:
+        self._event = event
+        self._operators = operators
+        self._known: dict[OperatorCall, list[dict[Variable, Term]] | Failed] = {}
+
+    def to(self, call: OperatorCall) -> list[dict[Variable, Term]] | Failed:
+        if call not in self._known:
+            try:
+                self._known[call] = self._asked(call)
+            except Exception as error:  # whatever an operator raises is its failure, not ours
+                reason = f"operator {call.operator} failed: {type(error).__name__}: {error}"
+                self._known[call] = Failed(reason)
+        return self._known[call]
+
+    def _asked(self, call: OperatorCall) -> list[dict[Variable, Term]]:
+        variables = {
+            part: part.as_written() for part in call.arguments if isinstance(part, Variable)
+        }
+        arguments = [_argument(part) for part in call.arguments]
+        reply = self._operators[call.operator](self._event, *arguments)
+        if isinstance(reply, bool):
+            reply = [{}] if reply else []
+        rows = []
+        for row in reply:
+            missing = [str(asked) for asked in variables.values() if asked.name not in row]
+            if missing:
+                raise ValueError(f"answered yes, but bound no {', '.join(missing)}")
+            rows.append({v: term_of(row[asked.name]) for v, asked in variables.items()})
+        return rows
+
+
+def _argument(part: Variable | Constant) -> Term | Variable:
+    """What an operator is given: a term, the string that a bare name spells, or the variable."""
+    if isinstance(part, Variable):
+        return part.as_written()
+    return part.value if isinstance(part.value, Term) else term_of(part.value.text)
+
+
+class Judgement:
+    """One clause and one event."""
+
+    def __init__(
+        self, clause: Clause, event: Event, knowledge: Knowledge, replies: Replies, budget: int
+    ) -> None:
+        facts: Iterable[Fact] = event.facts
+        if clause.strict:
+            facts = [Fact(*(plain(term) for term in fact)) for fact in facts]
+        self._facts = tuple(facts)
+        self._clause = clause
+        self._home = event.home
+        self._replies = replies
+        self._reader = Reader(knowledge, self._facts)
+        self._rules: Rules = STRICT if clause.strict else BRIDGED
+        self._budget = budget
+        self._steps = 0
+
+    def answer(self, number: int) -> Answer:
+        """The clause's rows for the event, its distance, and what stayed undecided."""
+        conjunction = self._clause.conjunction
+        distance = 0.0
+        if self._clause.tolerance is not None:
+            near, conjunction = graded(conjunction)
+            values = self._values_at_home()
+            distance = sum(distance_of(predicate, values, self._reader) for predicate in near)
+            if distance > self._clause.tolerance + SLACK:
+                return Answer(number)
+        try:
+            start = self._at_home(self._clause.conjunction, Solution({}, {}))
+            solutions = list(self._solve(conjunction, start)) if start is not None else []
+        except BudgetError:
+            return Answer(number, reasons=(f"budget exceeded: more than {self._budget:,} steps",))
+        select = self._clause.select or ()
+        rows = frozenset(
+            tuple(found.bindings[variable] for variable in select)
+            for found in solutions
+            if not found.reasons
+        )
+        reasons = sorted({reason for found in solutions for reason in found.reasons})
+        return Answer(number, rows, distance if rows else 0.0, tuple(reasons))
+
+    def _solve(self, conjunction: Conjunction, given: Solution) -> Iterator[Solution]:
+        """The solutions of a conjunction that extend the given one."""
+        found = [given]
+        failures: set[str] = set()
+        for atom in conjunction.atoms:
+            if not isinstance(atom, OperatorCall | Not):
+                found = [longer for known in found for longer in self._extended(atom, known)]
+        for atom in conjunction.atoms:
+            if isinstance(atom, OperatorCall) and found:
+                reply = self._replies.to(atom)
+                if isinstance(reply, Failed):
+                    failures.add(reply.reason)
+                else:
+                    found = [more for known in found for row in reply for more in _join(known, row)]
+        bound = frozenset(bound_by(conjunction))
+        for solution in found:
+            if self._constraints_hold(conjunction, solution):
+                left = self._negations_hold(conjunction, solution, bound)
+                if left is not None:
+                    yield Solution(
+                        left.bindings, left.places, left.reasons | given.reasons | failures
+                    )
+
+    def _constraints_hold(self, conjunction: Conjunction, solution: Solution) -> bool:
+        """Whether no constraint refuses; one that a failed operator left open does not."""
+        return all(
+            truth(constraint, solution.bindings, self._rules, self._reader) is True
+            for constraint in conjunction.constraints
+            if all(variable in solution.bindings for variable in variables_in(constraint))
+        )
+
+    def _negations_hold(
+        self, conjunction: Conjunction, solution: Solution, bound: frozenset[Variable]
+    ) -> Solution | None:
+        """The solution, perhaps with doubts; None where a `not` refuses it."""
+        reasons: frozenset[str] = frozenset()
+        for atom in conjunction.atoms:
+            if not isinstance(atom, Not):
+                continue
+            if any(v in bound and v not in solution.bindings for v in _mentioned(atom.body)):
+                continue  # a failed operator leaves this one open
+            start = self._at_home(atom.body, Solution(solution.bindings, solution.places))
+            inside = list(self._solve(atom.body, start)) if start is not None else []
+            if any(not found.reasons for found in inside):
+                return None
+            reasons = reasons.union(*(found.reasons for found in inside))
+        return Solution(solution.bindings, solution.places, solution.reasons | reasons)
+
+    def _extended(self, atom: Atom, known: Solution) -> Iterator[Solution]:
+        match atom:
+            case Predicate(condition=Binds(variable)):
+                for value in self._values(atom.attribute):
+                    placed = self._placed(known, variable, value)
+                    if placed is not None:
+                        yield from _join(placed, {variable: value})
+            case Predicate():
+                if any(self._reader.meets(v, atom.condition) for v in self._values(atom.attribute)):
+                    yield known
+            case TriplePattern():
+                yield from self._fitting(atom, known)
+            case Bind():
+                yield from _join(known, {atom.variable: self._constant(atom.term)})
+
+    def _values(self, attribute: Constant) -> Iterator[Term]:
+        """The values of the home vertex under an attribute."""
+        for property, value in self._values_at_home():
+            self._step()
+            if self._reader.names(property, attribute):
+                yield value
+
+    def _values_at_home(self) -> list[tuple[Term, Term]]:
+        return [(f.property, f.object) for f in self._facts if f.subject == self._home]
+
+    def _fitting(self, pattern: TriplePattern, known: Solution) -> Iterator[Solution]:
+        """The solutions that each fact makes of a known one."""
+        for fact in self._facts:
+            self._step()
+            longer: Solution | None = known
+            for part, term in zip(
+                (pattern.subject, pattern.object), (fact.subject, fact.object), strict=True
+            ):
+                longer = longer and self._vertex(part, term, longer)
+            if longer is None:
+                continue
+            if isinstance(pattern.property, Variable):
+                yield from _join(longer, {pattern.property: fact.property})
+            elif self._is_property(fact.property, pattern.property):
+                yield longer
+
+    def _vertex(self, part: Vertex, term: Term, known: Solution) -> Solution | None:
+        """The known solution with a vertex of the pattern standing for a term, if it can."""
+        match part:
+            case Variable():
+                joined = next(iter(_join(known, {part: term})), None)
+                return joined and self._placed(joined, part, term)
+            case Constant():
+                fits = self._is_vertex(term, part)
+            case Home():
+                fits = term == self._home
+        return self._placed(known, part, term) if fits else None
+
+    def _is_vertex(self, term: Term, constant: Constant) -> bool:
+        if self._clause.strict:
+            return isinstance(constant.value, Term) and term == plain(constant.value)
+        return self._reader.meets(term, Equal(constant))
+
+    def _is_property(self, term: Term, constant: Constant) -> bool:
+        if self._clause.strict:
+            return term == constant.value
+        return self._reader.names(term, constant)
+
+    def _constant(self, term: Term) -> Term:
+        return plain(term) if self._clause.strict else term
+
+    def _at_home(self, conjunction: Conjunction, known: Solution) -> Solution | None:
+        """Injective: the home vertex is a place of the pattern where a predicate uses it."""
+        used = any(isinstance(atom, Predicate) for atom in conjunction.atoms)
+        return self._placed(known, Home(), self._home) if used and self._home is not None else known
+
+    def _placed(self, known: Solution, part: Vertex, term: Term) -> Solution | None:
+        """Injective: a vertex of the pattern stands for one vertex, and no other does; literals
+        are exempt, since RDF merges equal ones."""
+        if not self._clause.injective or term.kind not in (Kind.IRI, Kind.BLANK):
+            return known
+        places = known.places
+        if part in places:
+            return known if places[part] == term else None
+        if term in places.values():
+            return None
+        return Solution(known.bindings, {**places, part: term}, known.reasons)
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > self._budget:
+            raise BudgetError
+
+
+def _join(known: Solution, row: Bindings) -> Iterator[Solution]:
+    """The known solution with a row's bindings, if they agree; joins are by same term."""
+    if all(known.bindings.get(variable, term) == term for variable, term in row.items()):
+        yield Solution({**known.bindings, **row}, known.places, known.reasons)
+
+
+def _mentioned(conjunction: Conjunction) -> Iterator[Variable]:
+    """The variables of a conjunction, those inside its negations included."""
+    yield from bound_by(conjunction)
+    for constraint in conjunction.constraints:
+        yield from variables_in(constraint)
+    for atom in conjunction.atoms:
+        if isinstance(atom, Not):
+            yield from _mentioned(atom.body)

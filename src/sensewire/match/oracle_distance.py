@@ -1,0 +1,101 @@
+"""How the oracle measures how far an event is from a conjunction (Burcea 2003, section 4.1)."""
+
+from collections.abc import Iterable
+
+from sensewire.match.oracle_values import Reader
+from sensewire.model import comparison
+from sensewire.model.conditions import (
+    Between,
+    Constant,
+    Equal,
+    OneOf,
+    Order,
+    Reading,
+)
+from sensewire.model.datatypes import Number
+from sensewire.model.subscription import Conjunction, Predicate
+from sensewire.model.terms import Term
+
+FAR = float("inf")
+
+
+def graded(conjunction: Conjunction) -> tuple[list[Predicate], Conjunction]:
+    """The predicates that may be met nearly, and the rest, which must hold."""
+    near = [atom for atom in conjunction.atoms if isinstance(atom, Predicate) and _is_graded(atom)]
+    rest = tuple(atom for atom in conjunction.atoms if atom not in near)
+    return near, Conjunction(rest, conjunction.constraints)
+
+
+def _is_graded(predicate: Predicate) -> bool:
+    return isinstance(predicate.condition, Equal | OneOf | Order | Between)
+
+
+def distance_of(predicate: Predicate, values: Iterable[tuple[Term, Term]], reader: Reader) -> float:
+    """The least distance of a predicate from the (property, value) pairs of the home vertex."""
+    return min((_from(predicate, name, value, reader) for name, value in values), default=FAR)
+
+
+def _from(predicate: Predicate, property: Term, value: Term, reader: Reader) -> float:
+    condition = predicate.condition
+    named = reader.names(property, predicate.attribute)
+    if named and reader.meets(value, condition):
+        return 0.0
+    match condition:
+        case Equal():
+            return _up(predicate.attribute, property, (condition.constant,), value, reader)
+        case OneOf():
+            return _up(predicate.attribute, property, condition.constants, value, reader)
+        case Order() if named:
+            return _overshoot(value, condition.bound)
+        case Between() if named:
+            low, high = condition.low, condition.high
+            below = comparison.order(value, low)
+            if comparison.order(value, high) is None or below is None:
+                return FAR
+            return _overshoot(value, low if below < 0 else high)
+    return FAR
+
+
+def _up(
+    attribute: Constant,
+    property: Term,
+    constants: tuple[Constant, ...],
+    value: Term,
+    reader: Reader,
+) -> float:
+    """Steps from the attribute up to the event's, and from the nearest constant up to its value."""
+    knowledge = reader.knowledge
+    sideways: float = 0.0
+    if not reader.names(property, attribute):
+        steps = None
+        if attribute.reading is Reading.MEANING and isinstance(attribute.value, Term):
+            asked = knowledge.attribute_root(attribute.value)
+            steps = knowledge.attribute_steps_up(asked, knowledge.attribute_root(property))
+        if steps is None:
+            return FAR
+        sideways = steps
+    return sideways + min(_steps(constant, value, reader) for constant in constants)
+
+
+def _steps(constant: Constant, value: Term, reader: Reader) -> float:
+    if reader.meets(value, Equal(constant)):
+        return 0.0
+    if constant.reading is Reading.EXACT or not isinstance(constant.value, Term):
+        return FAR
+    knowledge = reader.knowledge
+    steps = knowledge.steps_up(knowledge.value_root(constant.value), knowledge.value_root(value))
+    return FAR if steps is None else steps
+
+
+def _overshoot(value: Term, bound: Term) -> float:
+    """How far a number is past a bound, in units of the bound; a strict bound met exactly is 0."""
+    found, asked = comparison.numeric(value), comparison.numeric(bound)
+    if found is None or asked is None:
+        return FAR
+    return _relative(found, asked)
+
+
+def _relative(found: Number, asked: Number) -> float:
+    a, b = comparison.as_double(found), comparison.as_double(asked)
+    gap = abs(a - b)
+    return gap / max(abs(b), 1.0) if gap == gap else FAR  # NaN is far from everything

@@ -1,0 +1,113 @@
+"""`docs/semantics.md`, row by row, against every matcher that takes the subscription.
+
+Proved by breaking: each of the oracle's rules was broken once (bridges, readings, negation, rows,
+third value, distance), and a row of the page caught it.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+import pytest
+
+from sensewire.engine import Engine
+from sensewire.language.parse import parse
+from sensewire.match.dispatch import MATCHERS
+from sensewire.match.matcher import Operator
+from sensewire.model.conditions import Variable
+from sensewire.model.errors import ParseError, SubscriptionError
+from sensewire.model.event import Event
+from sensewire.model.match import Matches
+from sensewire.model.terms import Term
+
+PAGE = Path(__file__).parent.parent / "docs" / "semantics.md"
+PREFIXES = "@prefix : <http://x.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
+HEADER = "| event | subscription | answer |"
+
+
+def broken(event: Event, *arguments: Term | Variable) -> bool:
+    raise RuntimeError("the camera is off")
+
+
+OPERATORS: dict[str, Operator] = {
+    "yes": lambda event: True,
+    "no": lambda event: False,
+    "broken": broken,
+    "nowhere": broken,
+    "people": lambda event, n: [{n.name: 3}, {n.name: 60}],
+    "pair": lambda event, a, b: [{a.name: 1, b.name: n} for n in (1, 2) if a != b or n == 1],
+}
+
+
+class Row(NamedTuple):
+    line: int
+    event: str
+    subscription: str
+    answer: str
+
+
+def rows_of_the_page() -> Iterator[Row]:
+    inside = False
+    for number, line in enumerate(PAGE.read_text(encoding="utf-8").splitlines(), start=1):
+        if line == HEADER:
+            inside = True
+        elif not line.startswith("|"):
+            inside = False
+        elif inside and not line.startswith("|---"):
+            found = re.fullmatch(r"\| `(.*?)` \| `(.*?)` \| (.*) \|", line)
+            assert found is not None, f"line {number} is no row: {line}"
+            yield Row(number, *found.groups())
+
+
+def event_of(text: str) -> Event:
+    if text.startswith("{"):
+        return Event.record(orjson.loads(text), id="e")
+    return Event.rdf(PREFIXES + text, "ttl", id="e")
+
+
+def written(matches: Matches) -> str:
+    """An answer as the page writes it."""
+    undecided = ["undecided"] if matches.failures else []
+    if not matches:
+        return " and ".join(undecided) or "no"
+    (match,) = matches
+    if match.rows != ({},):
+        rows = (", ".join(f"?{k} = {_short(v)}" for k, v in row.items()) for row in match.rows)
+        return f"rows {'; '.join(rows)}"
+    return " and ".join(["yes", *undecided])
+
+
+def _short(term: Term) -> str:
+    return str(term) if term.kind == "iri" else term.text
+
+
+def takers(subscription: str) -> Iterator[Engine]:
+    """An engine for each matcher that takes the subscription, and one that dispatches."""
+    for name in ("auto", *MATCHERS):
+        engine = Engine(matcher=name, operators=OPERATORS)
+        with suppress(SubscriptionError):
+            engine.add(parse(subscription), id="s")
+            yield engine
+
+
+@pytest.mark.parametrize("row", list(rows_of_the_page()), ids=lambda row: f"line {row.line}")
+def test_every_row_of_the_page(row: Row) -> None:
+    if row.answer == "error":
+        with pytest.raises(ParseError):
+            parse(row.subscription)
+        return
+    engines = list(takers(row.subscription))
+    assert len(engines) >= 2
+    for engine in engines:
+        matches = engine.match(event_of(row.event))
+        if row.answer.startswith("yes at "):
+            assert [m.distance for m in matches] == [pytest.approx(float(row.answer[7:]))]
+        else:
+            assert written(matches) == row.answer
+
+
+def test_the_page_has_all_its_rows() -> None:
+    assert sum(1 for _ in rows_of_the_page()) > 200
