@@ -76,6 +76,23 @@ def test_regular_graphs_that_refinement_alone_cannot_tell_apart() -> None:
     assert clauses(graph(*six)) == clauses(graph(*shuffled))
 
 
+def test_ties_that_are_no_symmetry_are_tried_one_by_one() -> None:
+    """All variables look alike to refinement, but some stand in a six-cycle and some in threes."""
+    six = [(f"s{i}", f"s{(i + 1) % 6}") for i in range(6)]
+    threes = [(f"{n}{i}", f"{n}{(i + 1) % 3}") for n in "ab" for i in range(3)]
+    first = clauses(graph(*six, *threes))
+    assert first == clauses(graph(*threes, *six))
+    swapped = {"s": "z", "a": "s", "b": "t"}
+    renamed_too = [(swapped[s[0]] + s[1], swapped[o[0]] + o[1]) for s, o in (*six, *threes)]
+    assert first == clauses(graph(*reversed(renamed_too)))
+
+
+def test_selection_breaks_a_tie() -> None:
+    both_ways = (("x", "y"), ("y", "x"))
+    assert clauses(graph(*both_ways, select=("x",))) == clauses(graph(*both_ways, select=("y",)))
+    assert clauses(graph(*both_ways, select=("x",))) != clauses(graph(*both_ways))
+
+
 def test_many_exchangeable_variables_take_no_time() -> None:
     start = time.perf_counter()
     canonical_clauses(graph(*[("h", f"leaf{i}") for i in range(30)]))

@@ -39,13 +39,14 @@ _TEXTS = frozenset((Kind.STRING, Kind.UNTYPED, Kind.LANGUAGE, Kind.IRI))
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A value with what is above it: roots that it is ⊑, its declared classes and parents."""
+    """A value with what is above it, as roots and as sent."""
 
     term: Term
-    above: frozenset[Term]
-    declared: frozenset[Term]
-    own: frozenset[Term]
-    named: tuple[Term, ...]
+    above: frozenset[Term]  # the roots that it is ⊑
+    own: frozenset[Term]  # the roots of itself and of its classes
+    declared: frozenset[Term]  # the roots of its declared classes and parents
+    named: tuple[Term, ...]  # itself, its classes and its datatypes, as sent
+    direct: tuple[Term, ...]  # its declared classes and parents, as sent
 
 
 def view_of(term: Term, types: Iterable[Term], knowledge: Knowledge) -> View:
@@ -53,16 +54,16 @@ def view_of(term: Term, types: Iterable[Term], knowledge: Knowledge) -> View:
     root = knowledge.value_root(term)
     classes = (*types, *knowledge.classes(root))
     fitted = tuple(_datatypes_of(term))
-    named = (term, *classes, *fitted)
-    direct = (*classes, *fitted[:1])
+    itself = () if term.kind is Kind.NUMBER else (term,)  # NaN is not even below itself
+    below = [knowledge.value_root(t) for t in (*itself, *classes, *fitted)]
+    direct = (*classes, *knowledge.parents(root), *fitted[:1])
     return View(
         term=term,
-        above=frozenset().union(
-            *(knowledge.above(knowledge.value_root(t)) for t in named if t.kind is not Kind.NUMBER)
-        ),
-        declared=knowledge.parents(root).union(knowledge.value_root(t) for t in direct),
+        above=frozenset().union(*(knowledge.above(each) for each in below)),
         own=frozenset(knowledge.value_root(t) for t in (term, *classes)),
-        named=named,
+        declared=frozenset(knowledge.value_root(t) for t in direct),
+        named=(term, *classes, *fitted),
+        direct=direct,
     )
 
 
@@ -125,24 +126,12 @@ def _class(condition: IsA | IsDirectlyA | IsAbove, knowledge: Knowledge) -> Read
         case IsA():
             return lambda view: root in view.above
         case IsDirectlyA() if exact:
-            return lambda view: any(stands_for(constant.value, t) for t in _declared_as_sent(view))
+            return lambda view: any(stands_for(constant.value, term) for term in view.direct)
         case IsDirectlyA():
             return lambda view: root in view.declared
         case IsAbove():
             over = knowledge.above(root) - {root}
             return lambda view: not over.isdisjoint(view.own)
-
-
-def _declared_as_sent(view: View) -> Iterator[Term]:
-    """The declared classes of a value as they were sent: all that is named but the value itself,
-    and of datatypes only the first, its own."""
-    yield from view.declared
-    literal = view.term.datatype is not None
-    for term in view.named[1:]:
-        if not literal:
-            yield term
-    if literal and view.term.datatype is not None:
-        yield iri(view.term.datatype)
 
 
 def _text(condition: Text) -> Ready:

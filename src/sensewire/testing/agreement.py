@@ -1,0 +1,105 @@
+"""The agreement test: a matcher against the oracle, on any case.
+
+Inside what a matcher accepts it equals the oracle; outside it raises. There are no skip lists: what
+it accepts is read from the matcher itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from sensewire.engine import Engine
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match.dispatch import MATCHERS
+from sensewire.match.matcher import Operator
+from sensewire.model.canonical import clauses_of
+from sensewire.model.errors import SubscriptionError
+from sensewire.model.event import Event
+from sensewire.model.features import Feature, features_of
+from sensewire.model.match import Failure, Match
+from sensewire.model.subscription import Subscription
+
+
+class Agreement(NamedTuple):
+    """How many subscriptions a matcher took, and how many matches and failures it agreed on."""
+
+    taken: int
+    matches: int
+    failures: int
+
+
+def agree(
+    matcher: str,
+    subscriptions: Sequence[Subscription],
+    events: Sequence[Event],
+    *,
+    knowledge: Knowledge = Knowledge(),  # noqa: B008 - a frozen value
+    operators: Mapping[str, Operator] | None = None,
+) -> Agreement:
+    """Hold a matcher, named as `Engine` names it, to the oracle; raises AssertionError if it errs.
+
+    Every other subscription is removed halfway, so that an index that forgets badly is found too.
+
+    >>> from sensewire.language.parse import parse
+    >>> agree("counting", [parse("a = 1"), parse("(?x, a, ?x)")], [Event.record({"a": 1})])
+    Agreement(taken=1, matches=2, failures=0)
+    """
+    operators = operators or {}
+    tested = Engine(knowledge, matcher=matcher, operators=operators)
+    oracle = Engine(knowledge, matcher="oracle", operators=operators)
+    accepted = _accepted(matcher, knowledge, operators)
+    taken = []
+    for number, subscription in enumerate(subscriptions):
+        name = f"s{number}"
+        if all(features_of(clause) <= accepted for clause in clauses_of(subscription)):
+            tested.add(subscription, id=name)
+            oracle.add(subscription, id=name)
+            taken.append(name)
+        else:
+            _must_refuse(tested, subscription, name)
+    before = _compared(tested, oracle, events, matcher)
+    for name in taken[::2]:
+        tested.remove(name)
+        oracle.remove(name)
+    after = _compared(tested, oracle, events, matcher)
+    return Agreement(len(taken), before[0] + after[0], before[1] + after[1])
+
+
+def _accepted(
+    matcher: str, knowledge: Knowledge, operators: Mapping[str, Operator]
+) -> frozenset[Feature]:
+    names = MATCHERS if matcher == "auto" else (matcher,)
+    made = (MATCHERS[name](knowledge, operators) for name in names)
+    return frozenset(feature for each in made for feature in each.accepts)
+
+
+def _must_refuse(engine: Engine, subscription: Subscription, name: str) -> None:
+    try:
+        engine.add(subscription, id=name)
+    except SubscriptionError:
+        return
+    raise AssertionError(
+        f"a subscription beyond what the matcher accepts was taken: {subscription}"
+    )
+
+
+def _compared(
+    tested: Engine, oracle: Engine, events: Sequence[Event], matcher: str
+) -> tuple[int, int]:
+    matched = failed = 0
+    for event in events:
+        found, expected = tested.match(event), oracle.match(event)
+        assert _text(found) == _text(expected), f"{matcher} differs from the oracle on {event}"
+        assert _text(found.failures) == _text(expected.failures), f"{matcher}: failures on {event}"
+        matched += len(expected)
+        failed += len(expected.failures)
+    return matched, failed
+
+
+def _text(results: Sequence[Match] | Sequence[Failure]) -> list[str]:
+    """One line a result, so that a difference is easy to read."""
+    return [
+        f"{each.subscription}: {each.reason}"
+        if isinstance(each, Failure)
+        else f"{each.subscription} at {each.distance:.12g}: {[dict(row) for row in each.rows]}"
+        for each in results
+    ]
