@@ -131,7 +131,7 @@ def test_a_joint_substitution_is_needed() -> None:
     engine.add(parse(text), id="S5")
     payload = {"tour boats": [3, 7], "coast guard boats": [1, 3]}
     (match,) = engine.match(Event.record({}, payload=payload))
-    found = sorted((row["y"].value, row["z"].value) for row in match.rows)  # type: ignore[type-var]
+    found = sorted((row["y"].value, row["z"].value) for row in match.rows)
     assert found == [(3, 1), (7, 1), (7, 3)]
 
 

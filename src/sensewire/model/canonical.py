@@ -12,7 +12,7 @@ may then be indexed twice, which costs room and changes no answer.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from sensewire.model.conditions import Constant, OneOf, Variable
@@ -24,6 +24,7 @@ from sensewire.model.subscription import (
     Subscription,
     bound_by,
 )
+from sensewire.model.terms import Term
 
 MOST_TRIES = 500
 Naming = Mapping[Variable, object]
@@ -159,17 +160,24 @@ def text_of(node: object, naming: Naming) -> str:
         case Variable():
             return f"?{naming.get(node, node.name)}"
         case Constant():
-            return f"{node.reading}:{node.value!r}"
+            return f"{node.reading.value}:{text_of(node.value, naming)}"
+        case Term():
+            return f"{node.kind.value} {node.datatype} {node.language} {node.text!r}"
         case Conjunction() | And() | Or() | OneOf():
             parts = sorted(text_of(part, naming) for part in _unordered(node))
             return f"{type(node).__name__}{{{', '.join(parts)}}}"
         case tuple():
             return f"({', '.join(text_of(part, naming) for part in node)})"
-        case _ if is_dataclass(node):
-            parts = [text_of(getattr(node, field.name), naming) for field in fields(node)]
-            return f"{type(node).__name__}({', '.join(parts)})"
+        case str():
+            return repr(str(node))
         case _:
-            return repr(node)
+            parts = [text_of(getattr(node, name), naming) for name in _parts_of(node)]
+            return f"{type(node).__name__}({', '.join(parts)})"
+
+
+def _parts_of(node: object) -> tuple[str, ...]:
+    """The names of a node's fields, as every dataclass lists them."""
+    return getattr(node, "__match_args__", ())
 
 
 def _unordered(node: Conjunction | And | Or | OneOf) -> tuple[object, ...]:
@@ -203,15 +211,19 @@ def renamed(node: Node, naming: Mapping[Variable, Variable]) -> Node:
         case OneOf():
             made = OneOf(tuple(sorted(node.constants, key=lambda part: text_of(part, {}))))
         case And() | Or():
-            parts = (renamed(part, naming) for part in node.parts)
-            made = type(node)(tuple(sorted(parts, key=lambda part: text_of(part, {}))))
+            inner = (renamed(part, naming) for part in node.parts)
+            made = type(node)(tuple(sorted(inner, key=lambda part: text_of(part, {}))))
         case tuple():
-            made = tuple(renamed(part, naming) for part in node)
-        case _ if is_dataclass(node) and not isinstance(node, type):
-            changes = {f.name: renamed(getattr(node, f.name), naming) for f in fields(node)}
-            made = replace(node, **changes)
+            parts = tuple(renamed(part, naming) for part in node)
+            made = parts if any(a is not b for a, b in zip(parts, node, strict=True)) else node
         case _:
-            made = node
+            changes = {}
+            for name in _parts_of(node):
+                part = getattr(node, name)
+                other = renamed(part, naming)
+                if other is not part:
+                    changes[name] = other
+            made = replace(node, **changes) if changes else node  # type: ignore[type-var]  # a node
     return made  # type: ignore[return-value]  # every case keeps the type of its node
 
 
@@ -224,9 +236,11 @@ def _variables(node: object) -> Iterator[Variable]:
         case tuple():
             for part in node:
                 yield from _variables(part)
-        case _ if is_dataclass(node):
-            for field in fields(node):
-                yield from _variables(getattr(node, field.name))
+        case Term() | str():
+            pass
+        case _:
+            for name in _parts_of(node):
+                yield from _variables(getattr(node, name))
 
 
 def _apart(

@@ -113,7 +113,7 @@ class Problem:
 
 
 class InvalidSubscriptionError(SubscriptionError):
-    """A subscription that makes no sense, with the first problem, so that its place can be shown."""
+    """A subscription that makes no sense, with its first problem, so that it can be pointed at."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
