@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sensewire.model.canonical import canonical_clauses, renamed
-from sensewire.model.conditions import Equal, OneOf, Variable, meaning
+from sensewire.model.canonical import canonical, canonical_clauses, renamed
+from sensewire.model.conditions import Equal, OneOf, Variable, exact, meaning
 from sensewire.model.errors import SubscriptionError
-from sensewire.model.expressions import Comparison, Equality
+from sensewire.model.expressions import Comparison, Equality, Minus
 from sensewire.model.subscription import (
     Atom,
     Conjunction,
@@ -25,6 +25,7 @@ from sensewire.model.subscription import (
     Subscription,
     TriplePattern,
 )
+from sensewire.model.terms import term_of
 
 P, Q = meaning("p"), meaning("q")
 
@@ -143,6 +144,19 @@ def test_renaming_leaves_the_rest_alone() -> None:
     assert renamed(call, {Variable("x"): Variable("y")}).arguments[0] == Variable("y")
 
 
+@settings(max_examples=100, deadline=None)
+@given(edges, st.permutations("abcde"), st.randoms(use_true_random=False))
+def test_the_canonical_subscription_is_one_for_all_its_forms(
+    shape: list[tuple[str, str]], names: list[str], order: random.Random
+) -> None:
+    other = [(names["abcde".index(s)], names["abcde".index(o)]) for s, o in shape]
+    order.shuffle(other)
+    first = canonical(graph(*shape))
+    assert first == canonical(graph(*other)) == canonical(first)
+    selected = canonical(graph(*shape, select=(shape[0][0],)))
+    assert selected.select == (Variable(shape[0][0]),)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -170,6 +184,14 @@ def test_renaming_leaves_the_rest_alone() -> None:
                 strict=True,
             ),
             "a strict subscription has patterns and constraints only",
+        ),
+        (
+            lambda: Subscription((Conjunction((pattern("x", "y"),)),), strict=True),
+            "a strict subscription reads its constants exactly",
+        ),
+        (
+            lambda: Subscription((Conjunction((), (Minus(exact(term_of(5))),)),)),
+            "a constraint has at least one variable",
         ),
     ],
 )

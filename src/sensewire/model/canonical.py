@@ -56,6 +56,28 @@ def canonical_clauses(subscription: Subscription) -> tuple[CanonicalClause, ...]
     return tuple(dict.fromkeys(made))
 
 
+def canonical(subscription: Subscription) -> Subscription:
+    """The subscription in canonical form: selected variables keep their names, others are numbered.
+
+    >>> from sensewire.model.conditions import Binds, meaning
+    >>> from sensewire.model.subscription import Predicate
+    >>> def asked(name): return Conjunction((Predicate(meaning("a"), Binds(Variable(name))),))
+    >>> canonical(Subscription((asked("x"),))) == canonical(Subscription((asked("y"),)))
+    True
+    """
+    selected = {variable.name for variable in subscription.select or ()}
+    numbers = [Variable(str(n)) for n in range(1_000) if str(n) not in selected]
+    conjunctions = []
+    for made in canonical_clauses(subscription):
+        names = {variable: Variable(name) for name, variable in made.names}
+        found = dict.fromkeys(_variables(made.clause.conjunction))
+        others = iter(numbers)
+        naming = {v: names[v] if v in names else next(others) for v in found}
+        conjunctions.append(_sorted(made.clause.conjunction, naming))
+    in_order = sorted(conjunctions, key=lambda conjunction: text_of(conjunction, {}))
+    return replace(subscription, conjunctions=tuple(in_order))
+
+
 def clauses_of(subscription: Subscription) -> Iterator[Clause]:
     """The clauses of a subscription as they were written."""
     for conjunction in subscription.conjunctions:

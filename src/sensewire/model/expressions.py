@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from sensewire.model.conditions import Condition, Constant, Relation, Variable
+from sensewire.model.conditions import (
+    Binds,
+    Condition,
+    Constant,
+    Relation,
+    Variable,
+    constants_of,
+)
 
 FUNCTIONS = (
     "regex",
@@ -82,6 +89,9 @@ class Test:
 
     __test__ = False  # for pytest: this is no test case
 
+    def __post_init__(self) -> None:
+        assert not isinstance(self.condition, Binds), "a variable that is bound binds no other"
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -97,12 +107,18 @@ class And:
 
     parts: tuple["Expression", ...]
 
+    def __post_init__(self) -> None:
+        assert len(self.parts) > 1, "of one part, `and` is that part"
+
 
 @dataclass(frozen=True, slots=True)
 class Or:
     """One of the parts."""
 
     parts: tuple["Expression", ...]
+
+    def __post_init__(self) -> None:
+        assert len(self.parts) > 1, "of one part, `or` is that part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,25 +135,38 @@ Expression = (
 
 def variables_in(expression: Expression) -> Iterator[Variable]:
     """The variables of an expression, as often as they stand in it."""
+    for leaf in _leaves(expression):
+        if isinstance(leaf, Test):
+            yield leaf.variable
+        elif isinstance(leaf, Variable):
+            yield leaf
+
+
+def constants_in(expression: Expression) -> Iterator[Constant]:
+    """The constants of an expression that have a reading, as often as they stand in it."""
+    for leaf in _leaves(expression):
+        if isinstance(leaf, Test):
+            yield from constants_of(leaf.condition)
+        elif isinstance(leaf, Constant):
+            yield leaf
+
+
+def _leaves(expression: Expression) -> Iterator[Variable | Constant | Test]:
     match expression:
-        case Variable():
+        case Variable() | Constant() | Test():
             yield expression
-        case Constant():
-            pass
         case Arithmetic() | Comparison():
-            yield from variables_in(expression.left)
-            yield from variables_in(expression.right)
+            yield from _leaves(expression.left)
+            yield from _leaves(expression.right)
         case Minus():
-            yield from variables_in(expression.operand)
-        case Test():
-            yield expression.variable
+            yield from _leaves(expression.operand)
         case Call():
             for argument in expression.arguments:
-                yield from variables_in(argument)
+                yield from _leaves(argument)
         case And() | Or():
             for part in expression.parts:
-                yield from variables_in(part)
+                yield from _leaves(part)
         case Negation():
-            yield from variables_in(expression.part)
+            yield from _leaves(expression.part)
         case _:
             assert_never(expression)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from sensewire.model.conditions import Binds, Condition, Constant, Variable
+from sensewire.model.conditions import Binds, Condition, Constant, Reading, Variable
 from sensewire.model.errors import SubscriptionError
-from sensewire.model.expressions import FUNCTIONS, And, Expression, variables_in
+from sensewire.model.expressions import FUNCTIONS, And, Expression, constants_in, variables_in
 from sensewire.model.terms import Term
 
 
@@ -176,7 +176,10 @@ def _unselectable(select: tuple[Variable, ...], bound: frozenset[Variable]) -> I
 def _unbound(conjunction: Conjunction, outside: frozenset[Variable]) -> Iterator[Problem]:
     bound = outside | frozenset(bound_by(conjunction))
     for constraint in conjunction.constraints:
-        for variable in variables_in(constraint):
+        named = list(variables_in(constraint))
+        if not named:
+            yield Problem("a constraint has at least one variable")
+        for variable in named:
             if variable not in bound:
                 yield Problem(f"{variable} stands in a constraint, but no atom binds it", variable)
     for atom in conjunction.atoms:
@@ -198,3 +201,16 @@ def _not_strict(conjunction: Conjunction) -> Iterator[Problem]:
             yield Problem("a strict subscription has patterns and constraints only")
         elif isinstance(atom, Not):
             yield from _not_strict(atom.body)
+        elif isinstance(atom, TriplePattern):
+            for part in (atom.subject, atom.property, atom.object):
+                yield from _not_exact(part)
+    for constraint in conjunction.constraints:
+        for constant in constants_in(constraint):
+            yield from _not_exact(constant)
+
+
+def _not_exact(part: object) -> Iterator[Problem]:
+    if isinstance(part, Constant) and not (
+        part.reading is Reading.EXACT and isinstance(part.value, Term)
+    ):
+        yield Problem("a strict subscription reads its constants exactly", constant=part)

@@ -41,7 +41,7 @@ def agree(
 
     >>> from sensewire.language.parse import parse
     >>> agree("counting", [parse("a = 1"), parse("(?x, a, ?x)")], [Event.record({"a": 1})])
-    Agreement(taken=1, matches=2, failures=0)
+    Agreement(taken=1, matches=1, failures=0)
     """
     operators = operators or {}
     tested = Engine(knowledge, matcher=matcher, operators=operators)
