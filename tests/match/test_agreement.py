@@ -150,12 +150,23 @@ of_predicates = st.lists(
 ).map(lambda conjunctions: Subscription(tuple(conjunctions)))
 
 
-@pytest.mark.parametrize("matcher", ["auto", *MATCHERS])
-@settings(max_examples=150, deadline=None)
-@given(
+cases = given(
     asked=st.lists(subscriptions(WORDS) | of_predicates, min_size=1, max_size=4),
     sent=st.lists(events(ATTRIBUTES, TERMS), min_size=1, max_size=3),
 )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("matcher", ["auto", *MATCHERS])
+@settings(max_examples=5_000, deadline=None)
+@cases
+def test_many_more_cases(matcher: str, asked: list[Subscription], sent: list[Event]) -> None:
+    agree(matcher, asked, sent, operators=OPERATORS)
+
+
+@pytest.mark.parametrize("matcher", ["auto", *MATCHERS])
+@settings(max_examples=100, deadline=None)
+@cases
 def test_every_matcher_equals_the_oracle(
     matcher: str, asked: list[Subscription], sent: list[Event]
 ) -> None:
@@ -163,7 +174,7 @@ def test_every_matcher_equals_the_oracle(
 
 
 @pytest.mark.parametrize("matcher", ["counting"])
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     asked=st.lists(of_predicates, min_size=1, max_size=6),
     sent=st.lists(events(ATTRIBUTES, TERMS), min_size=1, max_size=3),

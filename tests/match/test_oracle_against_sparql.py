@@ -5,6 +5,7 @@ errors that count as false inside a negation, and a pattern that ignores its pro
 """
 
 import pyoxigraph
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -182,11 +183,7 @@ def answer_of_pyoxigraph(
     return {tuple(str(term) for term in row) for row in result}
 
 
-@settings(max_examples=400, deadline=None)
-@given(strict_subscriptions(), st.lists(facts, max_size=8, unique=True))
-def test_strict_subscriptions_have_the_rows_of_pyoxigraph(
-    subscription: Subscription, triples: list[tuple[Term, Term, Term]]
-) -> None:
+def check(subscription: Subscription, triples: list[tuple[Term, Term, Term]]) -> None:
     engine = Engine(matcher="oracle")
     engine.add(subscription, id="s")
     event = Event.rdf("".join(f"{s} {p} {o} .\n" for s, p, o in triples), "nt", id="e")
@@ -196,3 +193,23 @@ def test_strict_subscriptions_have_the_rows_of_pyoxigraph(
         for row in match.rows
     }
     assert found == answer_of_pyoxigraph(subscription, triples), query_of(subscription)
+
+
+cases = given(strict_subscriptions(), st.lists(facts, max_size=8, unique=True))
+
+
+@settings(max_examples=150, deadline=None)
+@cases
+def test_strict_subscriptions_have_the_rows_of_pyoxigraph(
+    subscription: Subscription, triples: list[tuple[Term, Term, Term]]
+) -> None:
+    check(subscription, triples)
+
+
+@pytest.mark.long
+@settings(max_examples=8_000, deadline=None)
+@cases
+def test_many_more_strict_subscriptions(
+    subscription: Subscription, triples: list[tuple[Term, Term, Term]]
+) -> None:
+    check(subscription, triples)

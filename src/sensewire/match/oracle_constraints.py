@@ -249,13 +249,18 @@ def _is_text(term: Term) -> bool:
     return term.datatype in (datatypes.STRING, datatypes.LANGUAGE_STRING)
 
 
+def _is_plain(*terms: Term) -> bool:
+    """String literals without a language."""
+    return all(term.datatype == datatypes.STRING for term in terms)
+
+
 def _truth_term(held: bool | None) -> Term | None:
     return None if held is None else TRUE if held else FALSE
 
 
 def _regex(text: Term, pattern: Term, flags: Term | None = None) -> Term | None:
     letters = flags.text if flags is not None else ""
-    if not _is_text(text) or not set(letters) <= set("ims"):
+    if not _is_text(text) or not _is_plain(pattern) or not set(letters) <= set("ims"):
         return None
     try:
         found = re2.search((f"(?{letters})" if letters else "") + pattern.text, text.text)
@@ -273,7 +278,7 @@ def _lang(term: Term) -> Term | None:
 
 
 def _lang_matches(tag: Term, range: Term) -> Term | None:
-    if not _is_text(tag) or not _is_text(range):
+    if not _is_plain(tag, range):
         return None
     have, want = tag.text.lower(), range.text.lower()
     if want == "*":
