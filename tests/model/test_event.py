@@ -53,6 +53,14 @@ def test_depth_is_no_matter() -> None:
     assert len(attributes(data)) == 1
 
 
+def test_few_bytes_cannot_ask_for_endless_names() -> None:
+    data: dict[str, Any] = {str(number): 1 for number in range(10_000)}
+    for _ in range(10):
+        data = {"k" * 1_000: data}
+    with pytest.raises(EventError, match="nested so that its attributes' names come to over"):
+        Event.record(data)
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

@@ -11,6 +11,9 @@ from typing import Any
 from sensewire.model.errors import EventError
 from sensewire.model.terms import Term, string, term_of
 
+LONGEST_NAMES = 67_108_864
+"""Characters of all dotted paths of a record: a few bytes of JSON can ask for very many."""
+
 
 def attributes(data: Mapping[str, Any]) -> Iterator[tuple[Term, Term]]:
     """The attributes of a record with their values, in the order in which they stand.
@@ -22,9 +25,16 @@ def attributes(data: Mapping[str, Any]) -> Iterator[tuple[Term, Term]]:
     if not isinstance(data, Mapping):
         raise EventError(f"a record is an object with named attributes, not a {_json_name(data)}")
     pending: list[tuple[str, Any]] = [("", data)]
+    characters = 0
     while pending:
         path, value = pending.pop()
         if isinstance(value, Mapping):
+            characters += len(path) * len(value)
+            if characters > LONGEST_NAMES:
+                raise EventError(
+                    f"nested so that its attributes' names come to over {LONGEST_NAMES:,} "
+                    "characters; nest less, or shorten the names"
+                )
             pending.extend(_members(path, value))
         elif isinstance(value, list | tuple):
             pending.extend((path, item) for item in reversed(value))

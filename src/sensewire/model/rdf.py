@@ -72,7 +72,9 @@ def _parsed(text: str, format: str) -> Iterator[Any]:  # Any: pyoxigraph's quads
                 "JSON-LD with a remote context is refused, nothing is fetched: "
                 "put the context itself into the document"
             ) from None
-        raise EventError(f"broken {FORMATS[format]}: {error}") from None
+        # The message names the line already; the text of a SyntaxError would add it once more.
+        problem = error.msg if isinstance(error, SyntaxError) else error
+        raise EventError(f"broken {FORMATS[format]}: {problem}") from None
 
 
 _GENERATED = re.compile(r"[0-9a-f]{24,32}")

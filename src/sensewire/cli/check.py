@@ -1,0 +1,37 @@
+"""`sensewire check`: a subscription's canonical form, or a caret under what is wrong with it."""
+
+import argparse
+import sys
+
+from sensewire.model.errors import ParseError
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "check",
+        help="read a subscription, and write it in its canonical form",
+        description="Read a subscription, and write it in its canonical form, on one line.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("text", metavar="TEXT", help='as in "price <= 900 and not used = true"')
+    parser.add_argument(
+        "--language", default="sensewire", metavar="L", help="what it is written in"
+    )
+    parser.add_argument("--reading", metavar="R", help="meaning: read its constants by meaning")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the canonical form to stdout, or the error to stderr."""
+    from sensewire.language.parse import parse
+    from sensewire.language.unparse import unparse
+    from sensewire.model.canonical import canonical
+
+    try:
+        subscription = parse(arguments.text, language=arguments.language, reading=arguments.reading)
+    except ParseError as error:
+        print(error, file=sys.stderr)  # as it stands: a word before it would move the caret
+        return 2
+    print(unparse(canonical(subscription)))
+    return 0

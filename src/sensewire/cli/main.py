@@ -1,0 +1,46 @@
+"""The command `sensewire`: one file a command, errors in one line on stderr, exit 0 or 2.
+
+A command's modules are imported when it runs, so that the light ones start at once.
+"""
+
+import argparse
+import logging
+import signal
+import sys
+from collections.abc import Sequence
+
+from sensewire import __version__
+from sensewire.cli import check, demo, match
+from sensewire.model.errors import SensewireError
+
+_COMMANDS = (match, check, demo)
+_ERROR = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; the exit code."""
+    # Libraries log, stacks and all, what reaches the user as an error of ours.
+    logging.basicConfig(level=logging.CRITICAL)
+    parsed = _parser().parse_args(arguments)
+    try:
+        return int(parsed.run(parsed))
+    except SensewireError as error:
+        print(f"sensewire: {error}", file=sys.stderr)
+        return _ERROR
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="sensewire", description="Publish/subscribe by meaning.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"sensewire {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for command in _COMMANDS:
+        command.add_to(commands)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

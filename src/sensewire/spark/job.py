@@ -1,0 +1,182 @@
+"""The batch job: subscriptions and event files in, a folder of matches out.
+
+    files ──> slices ──> match ──┬──> O/*.parquet             event, subscription, rows, distance
+              ingest             ├──> O/_failed/*.parquet     event, subscription, reason
+                                 └──> O/_rejected/*.parquet   place, reason, raw
+    subscriptions ───────────────┘
+
+The same answers come out however the files are cut. The match stage runs once: its outcomes are
+kept on disk, and the folders are written from there.
+"""
+
+import platform
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from sensewire import __version__
+from sensewire.events.decoding import LONGEST_EVENT, Decoding, Rejected
+from sensewire.events.files import Listing, listing
+from sensewire.model.errors import SensewireError
+from sensewire.spark.ingest import sliced
+from sensewire.spark.match import matched, rejection, shipped
+from sensewire.spark.output import FORMATS, check_free, draft_of, write_run, write_table
+from sensewire.spark.progress import Report, reported
+from sensewire.spark.schema import FAILED, MATCHES, OUTCOMES, REJECTED
+from sensewire.spark.subscriptions import Subscriptions, subscriptions_in
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_RAISED = re.compile(r"(?!Caused by)[\w.]+(Error|Exception|Interrupt): ")
+_ROWS_A_FILE = 1_000_000
+_PACKAGES = ("pyspark", "pyarrow", "orjson", "pyoxigraph")
+
+
+@dataclass(frozen=True, slots=True)
+class MatchJob:
+    """What to match against what, and where to; `now` is the moment that the run begins."""
+
+    subscriptions: Path
+    events: tuple[Path, ...]
+    out: Path
+    now: datetime
+    id_field: str | None = "id"
+    time_field: str | None = None
+    format: str = "parquet"
+    overwrite: bool = False
+    max_event_bytes: int = LONGEST_EVENT
+    partitions: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSummary:
+    """What a job did; `events` are those that were matched, `rejected` all that was rejected."""
+
+    events: int
+    matches: int
+    rejected: int
+    failed: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.events} events, {self.matches} matches, "
+            f"{self.rejected} rejected, {self.failed} failed"
+        )
+
+
+def run(
+    job: MatchJob, session: Callable[[], "SparkSession"], report: Report | None = None
+) -> MatchSummary:
+    """Run a job. The session is asked for when the input has been seen to be there."""
+    _check(job)
+    check_free(job.out, (job.subscriptions, *job.events), overwrite=job.overwrite)
+    files = listing(job.events)
+    subscriptions = subscriptions_in(job.subscriptions, job.now)
+    with draft_of(job.out) as draft, _spark_errors():
+        spark = session()
+        with reported(spark, report):
+            summary = _run(job, files, subscriptions, spark, draft)
+        write_run(draft, _record(job, subscriptions, summary))
+    return summary
+
+
+def _check(job: MatchJob) -> None:
+    if job.format not in FORMATS:
+        raise SensewireError(f"no format {job.format!r}; expected one of {', '.join(FORMATS)}")
+    for name, number in (("max-event-bytes", job.max_event_bytes), ("partitions", job.partitions)):
+        if number is not None and number < 1:
+            raise SensewireError(f"--{name} {number}: expected a whole number above 0")
+
+
+def _run(
+    job: MatchJob,
+    files: Listing,
+    subscriptions: Subscriptions,
+    spark: "SparkSession",
+    draft: Path,
+) -> MatchSummary:
+    from pyspark import StorageLevel
+
+    decoding = Decoding(job.now, job.id_field, job.time_field, job.max_event_bytes)
+    slices = sliced(spark, files.files, job.partitions)
+    outcomes = matched(slices, shipped(spark, subscriptions.lines), decoding)
+    outcomes = outcomes.union(_rejections(spark, (*subscriptions.rejected, *files.rejected)))
+    outcomes = outcomes.persist(StorageLevel.DISK_ONLY)
+    try:
+        counts = _counts(outcomes)
+        for kind, count, columns, folder in (
+            ("match", counts.matches, MATCHES, draft),
+            ("rejected", counts.rejected, REJECTED, draft / "_rejected"),
+            ("failed", counts.failed, FAILED, draft / "_failed"),
+        ):
+            table = outcomes.where(outcomes.kind == kind).select(*columns)
+            # No more files, and so no more tasks, than what there is to write asks for.
+            write_table(table.coalesce(count // _ROWS_A_FILE + 1), folder, job.format)
+    finally:
+        outcomes.unpersist()
+    return counts
+
+
+def _rejections(spark: "SparkSession", items: Iterable[Rejected]) -> "DataFrame":
+    """What was rejected before any event was read, as outcomes."""
+    rows = [rejection(item) for item in items]
+    return spark.createDataFrame(pa.Table.from_pylist(rows, schema=OUTCOMES)).coalesce(1)
+
+
+def _counts(outcomes: "DataFrame") -> MatchSummary:
+    rows = outcomes.groupBy("kind").agg({"*": "count", "number": "sum"}).collect()
+    counts = {row["kind"]: row["count(1)"] for row in rows}
+    events = sum(row["sum(number)"] for row in rows if row["kind"] == "count")
+    return MatchSummary(
+        events, counts.get("match", 0), counts.get("rejected", 0), counts.get("failed", 0)
+    )
+
+
+def _record(job: MatchJob, subscriptions: Subscriptions, summary: MatchSummary) -> dict[str, Any]:
+    options = asdict(job)
+    options["events"] = [str(path) for path in job.events]
+    return {
+        "now": options.pop("now").isoformat(),
+        **asdict(summary),
+        "subscriptions": {
+            "live": len(subscriptions.live),
+            "expired": subscriptions.expired,
+            "rejected": len(subscriptions.rejected),
+        },
+        "versions": {
+            "sensewire": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in _PACKAGES},
+        },
+        "options": options,
+    }
+
+
+@contextmanager
+def _spark_errors() -> Iterator[None]:
+    """Spark's own errors as ours: what failed, in a line, and not two languages' stacks."""
+    try:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+    except ImportError:
+        yield  # whoever asks for the session says what is missing
+        return
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise SensewireError(f"the Spark job failed: {_gist(str(error))}") from error
+
+
+def _gist(text: str) -> str:
+    """The line that says most: the last of a Python worker's traceback, else the first."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    raised = [line for line in lines if _RAISED.match(line)]
+    return raised[-1] if raised else lines[0] if lines else "no reason was given"

@@ -1,0 +1,143 @@
+"""The subscriptions of a run, from JSON lines; a bad line is rejected, and the rest stands.
+
+    {"id": "anna", "text": "price < 900", "language"?, "reading"?, "tolerance"?, "expires"?}
+
+One whose `expires` is not after the run's moment is not live: it is read, counted and left out.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from sensewire.engine import Engine
+from sensewire.events.decoding import Rejected, too_long
+from sensewire.events.lines import Line, lines_in
+from sensewire.events.records import read_json
+from sensewire.language.parse import parse
+from sensewire.model.errors import SensewireError, SubscriptionError
+from sensewire.model.event import moment
+from sensewire.model.subscription import Subscription
+
+_KEYS = ("id", "text", "language", "reading", "tolerance", "expires")
+_OF_TEXT = ("id", "text", "language", "reading", "expires")
+_LONGEST = 1_048_576
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriptions:
+    """What a file of subscriptions holds: those that are live, how many are not, the bad lines."""
+
+    live: tuple[tuple[str, Subscription], ...]
+    lines: tuple[bytes, ...]  # of those that are live, for whoever reads them elsewhere
+    expired: int
+    rejected: tuple[Rejected, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A subscription as a line states it."""
+
+    id: str
+    subscription: Subscription
+    expires: datetime | None
+
+
+def subscriptions_in(path: Path, now: datetime) -> Subscriptions:
+    """Read a file of subscriptions; every error of a line is kept with its place."""
+    live: list[tuple[str, Subscription]] = []
+    lines: list[bytes] = []
+    rejected: list[Rejected] = []
+    places: dict[str, str] = {}
+    expired = 0
+    engine = Engine()
+    for line in _lines(path):
+        place = f"{path}:{line.number}"
+        try:
+            stated = stated_on(_whole(line))
+            if stated.id in places:
+                raise SubscriptionError(
+                    f"the id {stated.id!r} stands at {places[stated.id]} already"
+                )
+            engine.add(stated.subscription, id=stated.id)
+        except SensewireError as error:
+            rejected.append(Rejected(place, line.data, str(error)))
+            continue
+        places[stated.id] = place
+        if stated.expires is not None and stated.expires <= now:
+            expired += 1
+        else:
+            live.append((stated.id, stated.subscription))
+            lines.append(line.data)
+    return Subscriptions(tuple(live), tuple(lines), expired, tuple(rejected))
+
+
+def stated_on(line: bytes) -> Stated:
+    """The subscription that a line of JSON states."""
+    return stated_in(read_json(line))
+
+
+def stated_in(data: Any) -> Stated:
+    """The subscription that a JSON object states.
+
+    >>> stated_in({"id": "anna", "text": "price < 900", "expires": "2024-03-01"}).expires.year
+    2024
+    """
+    if not isinstance(data, Mapping):
+        raise SubscriptionError('a subscription is an object: {"id": …, "text": …}')
+    _check_keys(data)
+    subscription = parse(
+        data["text"], data.get("language") or "sensewire", reading=data.get("reading")
+    )
+    expires = data.get("expires")
+    return Stated(
+        data["id"],
+        _with_tolerance(subscription, data.get("tolerance")),
+        None if expires is None else moment(expires),
+    )
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    try:
+        with path.open("rb") as file:
+            for line in lines_in(file, 0, path.stat().st_size, longest=_LONGEST):
+                if not line.is_empty:
+                    yield line
+    except OSError as error:
+        raise SensewireError(
+            f"{path}: {error.strerror}; expected a file of subscriptions as JSON lines"
+        ) from None
+
+
+def _whole(line: Line) -> bytes:
+    if line.too_long:
+        raise SubscriptionError(too_long(_LONGEST, len(line.data)))
+    return line.data
+
+
+def _check_keys(data: Mapping[str, Any]) -> None:
+    for key in data:
+        if key not in _KEYS:
+            near = get_close_matches(key, _KEYS, n=1, cutoff=0.0)[0]
+            raise SubscriptionError(f"there is no key {key!r}; did you mean {near!r}?")
+    for key in ("id", "text"):
+        if data.get(key) in (None, ""):
+            raise SubscriptionError(f"the key {key!r} is missing or empty")
+    for key in _OF_TEXT:
+        if not isinstance(data.get(key), str | None):
+            raise SubscriptionError(f"{key!r} holds a string, not {data[key]!r}")
+
+
+def _with_tolerance(subscription: Subscription, tolerance: Any) -> Subscription:
+    if tolerance is None:
+        return subscription
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float):
+        raise SubscriptionError(f"'tolerance' holds a number above 0, not {tolerance!r}")
+    if subscription.tolerance not in (None, tolerance):
+        raise SubscriptionError(
+            f"'tolerance' is {tolerance:g}, but the text says within {subscription.tolerance:g}; "
+            "say it once"
+        )
+    return replace(subscription, tolerance=float(tolerance))

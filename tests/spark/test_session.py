@@ -1,0 +1,105 @@
+"""The session starts in one way everywhere, and says what is missing where it cannot."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sensewire.model.errors import SensewireError
+from sensewire.spark.session import launch_environment, session_settings, spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+
+
+def test_a_process_has_one_session(spark: "SparkSession") -> None:
+    assert spark_session(master=None) is spark
+    assert spark.sparkContext.master == "local[2]"
+
+
+def test_a_time_without_zone_is_utc(spark: "SparkSession") -> None:
+    [row] = spark.sql("select unix_timestamp(timestamp '1970-01-02 00:00:00') as seconds").collect()
+    assert row.seconds == 24 * 60 * 60
+
+
+def test_nothing_is_served_and_no_other_machine_can_reach_the_driver(spark: "SparkSession") -> None:
+    assert spark.sparkContext.uiWebUrl is None
+    assert spark.sparkContext.getConf().get("spark.driver.host") == "127.0.0.1"
+
+
+def test_the_workers_are_the_interpreter_that_runs_us(spark: "SparkSession") -> None:
+    def interpreters(_: object) -> list[str]:
+        return [sys.executable]
+
+    assert spark.sparkContext.parallelize([1], 1).flatMap(interpreters).collect() == [
+        sys.executable
+    ]
+
+
+@pytest.mark.parametrize(
+    "master",
+    ["", "nonsense", "local[abc]", "local[", "local[2,]", "spark:/host:7077", "local[*,*]"],
+)
+def test_a_master_that_is_none_is_an_error_before_spark_starts(master: str) -> None:
+    with pytest.raises(SensewireError, match=r"is no Spark master; right would be local\[\*\]"):
+        spark_session(master=master)
+
+
+@pytest.mark.spark
+def test_a_start_that_fails_is_an_error_of_ours() -> None:
+    """In a process of its own: in this one a session may be running already."""
+    job = """
+from sensewire.model.errors import SensewireError
+from sensewire.spark.session import spark_session
+try:
+    spark_session(master="local[1]", settings={"spark.driver.memory": "lots"})
+except SensewireError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", job], capture_output=True, text=True, timeout=300)
+    assert run.stdout.startswith("Spark did not start on local[1]: ")
+    assert "-Xmxlots" in run.stderr
+
+
+def test_without_pyspark_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(SensewireError, match=r'pip install "sensewire\[spark\]"'):
+        spark_session(master=None)
+
+
+@pytest.mark.parametrize(
+    ("master", "python", "address"),
+    [
+        ("local[*,3]", sys.executable, "127.0.0.1"),
+        ("local-cluster[1,1,1024]", sys.executable, "127.0.0.1"),
+        ("spark://host:7077", "/of/the/cluster/python", None),
+        ("yarn", "/of/the/cluster/python", None),
+    ],
+)
+def test_a_stated_python_is_the_clusters_and_loopback_is_for_this_machine(
+    tmp_path: Path, master: str, python: str, address: str | None
+) -> None:
+    environment = {"HOME": str(tmp_path), "PYSPARK_PYTHON": "/of/the/cluster/python"}
+    variables = launch_environment(master, environment)
+    assert variables["PYSPARK_PYTHON"] == python
+    assert variables["PYSPARK_DRIVER_PYTHON"] == sys.executable
+    assert variables.get("SPARK_LOCAL_IP") == address
+    assert session_settings(master, {}).get("spark.driver.host") == address
+
+
+def test_without_a_stated_python_a_cluster_gets_ours(tmp_path: Path) -> None:
+    variables = launch_environment("spark://host:7077", {"HOME": str(tmp_path)})
+    assert variables["PYSPARK_PYTHON"] == sys.executable
+
+
+def test_settings_that_are_given_stand_above_ours() -> None:
+    given = {"spark.ui.enabled": "true", JAVA_OPTIONS: "-Xss4m"}
+    settings = session_settings("local[2]", given)
+    assert settings["spark.ui.enabled"] == "true"
+    assert settings["spark.ui.showConsoleProgress"] == "false"
+    assert settings[JAVA_OPTIONS].startswith("-Dlog4j2.configurationFile=file:///")
+    assert settings[JAVA_OPTIONS].endswith("/log4j2.properties -Xss4m")
