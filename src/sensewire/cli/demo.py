@@ -97,7 +97,8 @@ def _tell(story: Story, out: Path, console: "Console") -> None:
 def _texts(subscriptions: Path) -> Iterator[tuple[str, str]]:
     for line in subscriptions.read_text(encoding="utf-8").splitlines():
         stated = json.loads(line)
-        yield stated["id"], stated["text"]
+        until = f"\n(until {stated['expires']})" if "expires" in stated else ""
+        yield stated["id"], stated["text"] + until
 
 
 def _who_gets_what(texts: dict[str, str], got: dict[str, list[dict[str, Any]]]) -> "Table":
@@ -105,13 +106,19 @@ def _who_gets_what(texts: dict[str, str], got: dict[str, list[dict[str, Any]]]) 
     from rich.text import Text
 
     table = Table(show_lines=True, expand=True)
-    for title, ratio in (("who", 1), ("asked for", 5), ("gets", 3), ("with", 4)):
+    table.add_column("who", no_wrap=True)
+    for title, ratio in (("asked for", 5), ("gets", 3), ("with", 4)):
         table.add_column(title, ratio=ratio, overflow="fold")
     for name, text in texts.items():
         matches = sorted(got[name], key=lambda match: (match["distance"], match["event"]))
-        events = "\n".join(_event(match) for match in matches)
+        events = "\n".join(_event(match) for match in matches) or "nothing"
         bindings = "\n".join(_bindings(match["rows"]) for match in matches)
-        table.add_row(Text(name, "bold"), Text(text), Text(events, "green"), Text(bindings.strip()))
+        table.add_row(
+            Text(name, "bold"),
+            Text(text),
+            Text(events, "green" if matches else "dim"),
+            Text(bindings.strip()),
+        )
     return table
 
 
