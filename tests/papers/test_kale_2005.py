@@ -3,9 +3,9 @@
 from itertools import product
 
 import pytest
-from sensewire.language.parse import parse
 
 from sensewire.engine import Engine
+from sensewire.language.parse import parse
 from sensewire.match.dispatch import MATCHERS
 from sensewire.model.event import Event
 

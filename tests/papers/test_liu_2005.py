@@ -1,9 +1,9 @@
 """G-ToPSS Figure 5, without its taxonomy: two subscriptions and a publication."""
 
 import pytest
-from sensewire.language.parse import parse
 
 from sensewire.engine import Engine
+from sensewire.language.parse import parse
 from sensewire.model.event import Event
 
 PUBLICATION = """
