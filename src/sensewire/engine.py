@@ -19,7 +19,7 @@ from sensewire.match.dispatch import dispatch_to
 from sensewire.match.matcher import Answer, Operator
 from sensewire.model.canonical import CanonicalClause, canonical_clauses
 from sensewire.model.conditions import Variable
-from sensewire.model.errors import SensewireError, SubscriptionError
+from sensewire.model.errors import EventError, SensewireError, SubscriptionError
 from sensewire.model.event import Event
 from sensewire.model.match import Failure, Match, Matches, Row
 from sensewire.model.subscription import Conjunction, Not, OperatorCall, Subscription
@@ -62,6 +62,10 @@ class Engine:
 
     def match(self, event: Event, best: int | None = None) -> Matches:
         """The subscriptions that an event matches; with `best`, only that many, nearest first."""
+        if not isinstance(event, Event):
+            raise EventError(
+                f"a {type(event).__name__} is no event; make one with Event.record or Event.rdf"
+            )
         (matches,) = self._match_all((event,))
         if best is None:
             return matches
@@ -75,7 +79,13 @@ class Engine:
 
     def add(self, subscription: Subscription, id: str | None = None) -> str:
         """Let a subscription stand; equal clauses are indexed once, whoever subscribed."""
+        if not isinstance(subscription, Subscription):
+            raise SubscriptionError(
+                f"a {type(subscription).__name__} is no subscription; make one with parse(text)"
+            )
         name = self._new_id() if id is None else id
+        if not isinstance(name, str) or not name:
+            raise SubscriptionError(f"the id {name!r} is no string that is not empty")
         if name in self._standing:
             raise SubscriptionError(f"the id {name!r} is in use; remove it first")
         for call in _operators_of(subscription.conjunctions):

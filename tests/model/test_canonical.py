@@ -94,10 +94,21 @@ def test_selection_breaks_a_tie() -> None:
     assert clauses(graph(*both_ways, select=("x",))) != clauses(graph(*both_ways))
 
 
-def test_many_exchangeable_variables_take_no_time() -> None:
+def test_large_and_symmetric_clauses_take_no_time() -> None:
     start = time.perf_counter()
-    canonical_clauses(graph(*[("h", f"leaf{i}") for i in range(30)]))
-    assert time.perf_counter() - start < 5
+    for size in (30, 2_000):
+        canonical_clauses(graph(*[("h", f"leaf{i}") for i in range(size)]))
+        canonical_clauses(graph(*[(f"v{i}", f"v{(i + 1) % size}") for i in range(size)]))
+    assert time.perf_counter() - start < 20
+
+
+def test_past_the_bound_a_clause_still_stands_for_itself() -> None:
+    size = 500
+    cycle = graph(*[(f"v{i}", f"v{(i + 1) % size}") for i in range(size)], select=("v3",))
+    (made,) = canonical_clauses(cycle)
+    assert len(made.clause.conjunction.atoms) == size
+    assert [name for name, _ in made.names] == ["v3"]
+    assert clauses(cycle) == clauses(cycle)
 
 
 def test_selected_variables_keep_their_subscribers_names() -> None:

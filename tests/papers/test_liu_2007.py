@@ -4,6 +4,7 @@ The operators are stubs that read what the event's payload says was seen.
 """
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -167,6 +168,7 @@ def test_an_operator_that_fails_is_reported_and_the_rest_goes_on(engine: Engine)
         ([{"m": 1}], "answered yes, but bound no ?n"),
         ([{"n": object()}], "a value of type object is no term"),
         (5, "TypeError"),
+        (({"n": n} for n in count()), "answered more than 100,000 rows"),
     ],
 )
 def test_an_unusable_reply_is_a_failure(reply: Any, reason: str) -> None:

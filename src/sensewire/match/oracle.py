@@ -11,6 +11,7 @@ where what was decided refuses it already, else undecided.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.matcher import Answer, Operator
@@ -40,6 +41,8 @@ from sensewire.model.terms import Kind, Term, term_of
 
 BUDGET = 1_000_000
 """Facts tried for one clause and one event."""
+MOST_ROWS = 100_000
+"""Rows that are taken of one operator's reply."""
 SLACK = 1e-9
 
 Bindings = Mapping[Variable, Term]
@@ -125,8 +128,10 @@ class Replies:
         reply = self._operators[call.operator](self._event, *arguments)
         if isinstance(reply, bool):
             reply = [{}] if reply else []
-        rows = []
+        rows: list[dict[Variable, Term]] = []
         for row in reply:
+            if len(rows) == MOST_ROWS:
+                raise ValueError(f"answered more than {MOST_ROWS:,} rows")
             missing = [str(asked) for asked in variables.values() if asked.name not in row]
             if missing:
                 raise ValueError(f"answered yes, but bound no {', '.join(missing)}")
@@ -171,7 +176,8 @@ class Judgement:
                 return Answer(number)
         try:
             start = self._at_home(self._clause.conjunction, Solution({}, {}))
-            solutions = list(self._solve(conjunction, start)) if start is not None else []
+            found = self._solve(conjunction, start) if start is not None else iter(())
+            solutions = list(found if self._wants_all() else islice(found, 1))
         except BudgetError:
             return Answer(number, reasons=(f"budget exceeded: more than {self._budget:,} steps",))
         select = self._clause.select or ()
@@ -183,28 +189,44 @@ class Judgement:
         reasons = sorted({reason for found in solutions for reason in found.reasons})
         return Answer(number, rows, distance if rows else 0.0, tuple(reasons))
 
+    def _wants_all(self) -> bool:
+        """Whether one solution is not enough: rows are selected, or some may be undecided."""
+        return bool(self._clause.select) or _calls_operators(self._clause.conjunction)
+
     def _solve(self, conjunction: Conjunction, given: Solution) -> Iterator[Solution]:
-        """The solutions of a conjunction that extend the given one."""
-        found = [given]
-        failures: set[str] = set()
-        for atom in conjunction.atoms:
-            if not isinstance(atom, OperatorCall | Not):
-                found = [longer for known in found for longer in self._extended(atom, known)]
-        for atom in conjunction.atoms:
-            if isinstance(atom, OperatorCall) and found:
-                reply = self._replies.to(atom)
-                if isinstance(reply, Failed):
-                    failures.add(reply.reason)
-                else:
-                    found = [more for known in found for row in reply for more in _join(known, row)]
+        """The solutions of a conjunction that extend the given one.
+
+        Operators are costly: they are asked only if all the rest has a solution.
+        """
+        positive = [atom for atom in conjunction.atoms if not isinstance(atom, Not)]
+        calls = [atom for atom in positive if isinstance(atom, OperatorCall)]
+        joined = self._joined([atom for atom in positive if atom not in calls], given)
+        first = next(joined, None)
+        if first is None:
+            return
+        replies = {call: self._replies.to(call) for call in calls}
+        failures = {reply.reason for reply in replies.values() if isinstance(reply, Failed)}
+        answered = [call for call, reply in replies.items() if not isinstance(reply, Failed)]
         bound = frozenset(bound_by(conjunction))
-        for solution in found:
-            if self._constraints_hold(conjunction, solution):
-                left = self._negations_hold(conjunction, solution, bound)
-                if left is not None:
-                    yield Solution(
-                        left.bindings, left.places, left.reasons | given.reasons | failures
-                    )
+        for known in chain((first,), joined):
+            for solution in self._joined(answered, known):
+                if self._constraints_hold(conjunction, solution):
+                    left = self._negations_hold(conjunction, solution, bound)
+                    if left is not None:
+                        reasons = left.reasons | given.reasons | failures
+                        yield Solution(left.bindings, left.places, reasons)
+
+    def _joined(self, atoms: Sequence[Atom], given: Solution) -> Iterator[Solution]:
+        """Every way to extend the given solution by one solution of each atom, depth first."""
+        open_atoms: list[Iterator[Solution]] = [iter((given,))]
+        while open_atoms:
+            known = next(open_atoms[-1], None)
+            if known is None:
+                open_atoms.pop()
+            elif len(open_atoms) > len(atoms):
+                yield known
+            else:
+                open_atoms.append(self._extended(atoms[len(open_atoms) - 1], known))
 
     def _constraints_hold(self, conjunction: Conjunction, solution: Solution) -> bool:
         """Whether no constraint refuses; one that a failed operator left open does not."""
@@ -245,6 +267,12 @@ class Judgement:
                 yield from self._fitting(atom, known)
             case Bind():
                 yield from _join(known, {atom.variable: self._constant(atom.term)})
+            case OperatorCall():
+                reply = self._replies.to(atom)
+                assert not isinstance(reply, Failed)
+                for row in reply:
+                    self._step()
+                    yield from _join(known, row)
 
     def _values(self, attribute: Constant) -> Iterator[Term]:
         """The values of the home vertex under an attribute."""
@@ -324,6 +352,13 @@ def _join(known: Solution, row: Bindings) -> Iterator[Solution]:
     """The known solution with a row's bindings, if they agree; joins are by same term."""
     if all(known.bindings.get(variable, term) == term for variable, term in row.items()):
         yield Solution({**known.bindings, **row}, known.places, known.reasons)
+
+
+def _calls_operators(conjunction: Conjunction) -> bool:
+    return any(
+        isinstance(atom, OperatorCall) or (isinstance(atom, Not) and _calls_operators(atom.body))
+        for atom in conjunction.atoms
+    )
 
 
 def _mentioned(conjunction: Conjunction) -> Iterator[Variable]:

@@ -4,10 +4,12 @@ A clause is one conjunction with what its subscription asks of all of them: the 
 index. Variables are named by colour refinement with individualisation, as tools for canonical
 graphs do: a variable's colour is what the parts that mention it look like, refined until nothing
 changes; where colours still tie, each of the tied is tried and the least text wins. Tied variables
-that can be exchanged (swapping them changes nothing) count as one try. Cost: one pass over the
-clause where it has no variables; else about v passes for v variables, and more only for clauses as
-symmetric as strongly regular graphs. Past `MOST_TRIES` the first candidate is taken: such a clause
-may then be indexed twice, which costs room and changes no answer.
+that can all be exchanged (swapping two changes nothing) need one try only.
+
+Cost: one pass over the clause where it has no variables; else a few passes, and more only for
+clauses with hundreds of variables or as symmetric as regular graphs. Past `MOST_WORK` variables are
+named in the order in which they stand: such a clause may then be indexed twice, which costs room
+and changes no answer.
 """
 
 from collections import Counter
@@ -26,7 +28,8 @@ from sensewire.model.subscription import (
 )
 from sensewire.model.terms import Term
 
-MOST_TRIES = 500
+MOST_WORK = 100_000
+"""Texts of parts that are made for one clause."""
 Naming = Mapping[Variable, object]
 Node = TypeVar("Node")
 
@@ -111,6 +114,10 @@ def _canonical(clause: Clause) -> CanonicalClause:
     )
 
 
+class _TooMuchWorkError(Exception):
+    """A clause too large and too symmetric to be named canonically in reasonable time."""
+
+
 class _Colouring:
     """Colours the variables of one conjunction; equal structures get equal colours."""
 
@@ -121,32 +128,37 @@ class _Colouring:
             (part, tuple(dict.fromkeys(_variables(part))))
             for part in (*conjunction.atoms, *conjunction.constraints)
         ]
-        self._tries = 0
+        self._mentioning: dict[Variable, list[object]] = {}
+        for part, variables in self._parts:
+            for variable in variables:
+                self._mentioning.setdefault(variable, []).append(part)
+        self._work = MOST_WORK
 
     def best(self, variables: list[Variable]) -> dict[Variable, int]:
         start = {variable: int(variable in self._selected) for variable in variables}
-        return self._search(self._refined(start))[1]
+        try:
+            return self._search(self._refined(start))[1]
+        except _TooMuchWorkError:
+            return self._in_order()
 
     def _search(self, colours: dict[Variable, int]) -> tuple[str, dict[Variable, int]]:
         tied = self._tied(colours)
         if not tied:
-            self._tries += 1
+            self._pay(len(self._parts))
             return text_of(self._conjunction, colours), colours
-        found = None
-        for variable in self._representatives(tied):
-            chosen = self._refined({**colours, variable: -1})
-            result = self._search(chosen)
-            if found is None or result[0] < found[0]:
-                found = result
-            if self._tries >= MOST_TRIES:
-                break
-        assert found is not None
-        return found
+        kinds = self._representatives(tied)
+        if len(kinds) == 1:  # all can be exchanged: any order of theirs is as good as another
+            apart = {v: colour * len(tied) for v, colour in colours.items()}
+            apart.update({v: apart[v] + place for place, v in enumerate(tied)})
+            return self._search(self._refined(apart))
+        tries = (self._search(self._refined({**colours, variable: -1})) for variable in kinds)
+        return min(tries, key=lambda found: found[0])
 
     def _tied(self, colours: dict[Variable, int]) -> list[Variable]:
         counts = Counter(colours.values())
         shared = [colour for colour, count in counts.items() if count > 1]
-        return [v for v, colour in colours.items() if shared and colour == min(shared)]
+        least = min(shared, default=None)
+        return [variable for variable, colour in colours.items() if colour == least]
 
     def _representatives(self, tied: list[Variable]) -> list[Variable]:
         """One of each set of tied variables that can be exchanged for each other."""
@@ -157,23 +169,38 @@ class _Colouring:
         return kept
 
     def _exchangeable(self, a: Variable, b: Variable) -> bool:
-        names: dict[Variable, object] = {v: v.name for _, vs in self._parts for v in vs}
-        swapped = {**names, a: names[b], b: names[a]}
-        return text_of(self._conjunction, names) == text_of(self._conjunction, swapped)
+        """Whether the parts that mention either are the same parts with the two swapped."""
+        parts = list(dict.fromkeys((*self._mentioning[a], *self._mentioning[b])))
+        self._pay(2 * len(parts))
+        swapped = {a: b.name, b: a.name}
+        return sorted(text_of(p, {}) for p in parts) == sorted(text_of(p, swapped) for p in parts)
 
     def _refined(self, colours: dict[Variable, int]) -> dict[Variable, int]:
         while True:
             signatures: dict[Variable, list[str]] = {variable: [] for variable in colours}
             for part, variables in self._parts:
+                self._pay(len(variables))
                 for variable in variables:
-                    marked: dict[Variable, object] = {**colours, variable: "*"}
-                    signatures[variable].append(text_of(part, marked))
+                    marked: dict[Variable, object] = {v: colours[v] for v in variables}
+                    signatures[variable].append(text_of(part, {**marked, variable: "*"}))
             looks = {v: (colours[v], *sorted(signatures[v])) for v in colours}
             ranks = {look: rank for rank, look in enumerate(sorted(set(looks.values())))}
             refined = {variable: ranks[looks[variable]] for variable in colours}
             if len(ranks) == len(set(colours.values())):
                 return refined
             colours = refined
+
+    def _in_order(self) -> dict[Variable, int]:
+        """The variables in the order in which they stand, the parts sorted by all else."""
+        nameless: dict[Variable, object] = dict.fromkeys(self._mentioning, "")
+        by_text = sorted(self._parts, key=lambda part: text_of(part[0], nameless))
+        found = dict.fromkeys(variable for _, variables in by_text for variable in variables)
+        return {variable: place for place, variable in enumerate(found)}
+
+    def _pay(self, texts: int) -> None:
+        self._work -= texts
+        if self._work < 0:
+            raise _TooMuchWorkError
 
 
 def text_of(node: object, naming: Naming) -> str:

@@ -1,0 +1,144 @@
+"""The engine's face: ids, removal, ranking, errors, and what this version cannot do yet."""
+
+from typing import Any
+
+import pytest
+
+import sensewire as sw
+from sensewire.model.match import Match
+
+
+@pytest.fixture
+def engine() -> sw.Engine:
+    return sw.Engine()
+
+
+def names(matches: Any) -> list[str]:
+    return [match.subscription for match in matches]
+
+
+def test_ids_are_given_or_made(engine: sw.Engine) -> None:
+    assert engine.add(sw.parse("a = 1"), id="s2") == "s2"
+    assert [engine.add(sw.parse("a = 1")) for _ in range(2)] == ["s1", "s3"]
+    assert names(engine.match(sw.Event.record({"a": 1}))) == ["s1", "s2", "s3"]
+
+
+def test_a_removed_subscription_matches_no_more(engine: sw.Engine) -> None:
+    for name in ("one", "two"):
+        engine.add(sw.parse("a = 1"), id=name)
+    engine.remove("one")
+    assert names(engine.match(sw.Event.record({"a": 1}))) == ["two"]
+    engine.add(sw.parse("a = 2"), id="one")
+    assert names(engine.match(sw.Event.record({"a": [1, 2]}))) == ["one", "two"]
+
+
+def test_rows_come_under_each_subscribers_own_names(engine: sw.Engine) -> None:
+    engine.add(sw.parse("select ?x, ?y where a = ?x and b = ?y"), id="one")
+    engine.add(sw.parse("select ?v, ?u where b = ?u and a = ?v"), id="two")
+    one, two = engine.match(sw.Event.record({"a": 1, "b": 2}))
+    assert [{name: term.value for name, term in row.items()} for row in one.rows] == [
+        {"x": 1, "y": 2}
+    ]
+    assert [{name: term.value for name, term in row.items()} for row in two.rows] == [
+        {"v": 1, "u": 2}
+    ]
+
+
+def test_equal_questions_are_indexed_once(engine: sw.Engine) -> None:
+    engine.add(sw.parse("a = 1 and (?x, b, ?y)"))
+    engine.add(sw.parse("(?u, b, ?v) and a = 1"))
+    assert len(engine._subscribers) == 1
+
+
+def test_the_best_are_the_nearest(engine: sw.Engine) -> None:
+    for bound in (80, 90, 100, 110):
+        engine.add(sw.parse(f"price <= {bound} within 0.5"), id=str(bound))
+    best = engine.match(sw.Event.record({"price": 100}), best=3)
+    assert names(best) == ["100", "110", "90"]
+    assert isinstance(best[0], Match)
+    assert best[2].distance == pytest.approx(1 / 9)
+
+
+def test_nothing_selected_is_one_empty_row(engine: sw.Engine) -> None:
+    engine.add(sw.parse("a exists"))
+    (match,) = engine.match(sw.Event.record({"a": 1}))
+    assert match.rows == ({},)
+    assert match.distance == 0.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda e: e.remove("nobody"), "there is no subscription 'nobody'"),
+        (lambda e: e.add("a = 1"), "a str is no subscription; make one with parse"),
+        (lambda e: e.add(sw.parse("a = 1"), id=""), "the id '' is no string that is not empty"),
+        (lambda e: e.add(sw.parse("a = 1"), id=7), "the id 7 is no string"),
+        (lambda e: [e.add(sw.parse("a = 1"), id="x") for _ in "ab"], "the id 'x' is in use"),
+        (lambda e: e.add(sw.parse("near(x)")), "there is no operator 'near'; registered: none"),
+    ],
+)
+def test_errors_of_subscribing(engine: sw.Engine, wrong: Any, message: str) -> None:
+    with pytest.raises(sw.SubscriptionError, match=message):
+        wrong(engine)
+
+
+def test_a_refused_subscription_leaves_nothing_behind() -> None:
+    engine = sw.Engine(matcher="counting")
+    with pytest.raises(sw.SubscriptionError, match="the matcher does not take triple patterns"):
+        engine.add(sw.parse("a = 1 or (?x, b, ?y)"), id="s")
+    assert not engine.match(sw.Event.record({"a": 1}))
+    assert engine.add(sw.parse("a = 1"), id="s") == "s"
+
+
+def test_what_is_no_event_is_refused(engine: sw.Engine) -> None:
+    with pytest.raises(sw.EventError, match=r"a dict is no event; make one with Event\.record"):
+        engine.match({"a": 1})  # type: ignore[arg-type]  # what a newcomer might try
+
+
+def test_an_unknown_matcher_is_named() -> None:
+    with pytest.raises(sw.SensewireError, match="there is no matcher 'fast'; expected one of auto"):
+        sw.Engine(matcher="fast")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: sw.Knowledge.load("shop.yaml"),
+        lambda: sw.Engine().explain("s", sw.Event.record({})),
+        lambda: sw.Engine().match_batch(None),
+        lambda: sw.Engine().save("index"),
+        lambda: sw.Engine.open("index"),
+    ],
+)
+def test_what_this_version_cannot_do_says_so(call: Any) -> None:
+    with pytest.raises(sw.SensewireError, match="this version"):
+        call()
+
+
+def test_a_search_without_end_is_undecided_and_the_rest_goes_on(
+    engine: sw.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = " and ".join(f"(?a{i}, p, ?b{i})" for i in range(8))
+    engine.add(sw.parse(f"select ?a0 where {text}"), id="monster")
+    engine.add(sw.parse(text), id="one solution is enough")
+    engine.add(sw.parse("(?a, p, ?b)"), id="small")
+    for matcher in engine._dispatch.matchers:
+        if hasattr(matcher, "budget"):
+            monkeypatch.setattr(matcher, "budget", 1_000)
+    facts = "".join(f"<http://x.org/{i}> <http://x.org/p> {i} . " for i in range(9))
+    matches = engine.match(sw.Event.rdf(facts, "ttl"))
+    assert names(matches) == ["one solution is enough", "small"]
+    (failure,) = matches.failures
+    assert (failure.subscription, failure.reason) == (
+        "monster",
+        "budget exceeded: more than 1,000 steps",
+    )
+
+
+def test_ten_thousand_atoms_are_no_matter(engine: sw.Engine) -> None:
+    predicates = " and ".join(f"a{i} = {i}" for i in range(10_000))
+    engine.add(sw.parse(f"{predicates} and (home, a1, 1)"), id="long")
+    record = {f"a{i}": i for i in range(20)}
+    assert not engine.match(sw.Event.record(record))
+    engine.add(sw.parse(" and ".join(f"(home, a1, ?x{i})" for i in range(2_000))), id="deep")
+    assert names(engine.match(sw.Event.record(record))) == ["deep"]
