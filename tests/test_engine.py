@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 import sensewire as sw
+from sensewire.model.conditions import Text, TextRelation, meaning
 from sensewire.model.match import Match
+from sensewire.model.subscription import Conjunction, Predicate, Subscription
 
 
 @pytest.fixture
@@ -90,6 +92,17 @@ def test_a_refused_subscription_leaves_nothing_behind() -> None:
     assert engine.add(sw.parse("a = 1"), id="s") == "s"
 
 
+def test_an_operator_may_not_have_a_functions_name() -> None:
+    with pytest.raises(sw.SensewireError, match="regex is a function of constraints"):
+        sw.Engine(operators={"regex": lambda event: True})
+
+
+def test_a_bad_expression_is_refused_before_it_is_indexed() -> None:
+    asked = Predicate(meaning("a"), Text(TextRelation.MATCHES, "("))
+    with pytest.raises(sw.SubscriptionError, match=r"'\(' is no RE2 expression: missing \)"):
+        Subscription((Conjunction((asked,)),))
+
+
 def test_what_is_no_event_is_refused(engine: sw.Engine) -> None:
     with pytest.raises(sw.EventError, match=r"a dict is no event; make one with Event\.record"):
         engine.match({"a": 1})  # type: ignore[arg-type]  # what a newcomer might try
@@ -115,6 +128,12 @@ def test_what_this_version_cannot_do_says_so(call: Any) -> None:
         call()
 
 
+def limit(engine: sw.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for matcher in engine._dispatch.matchers:
+        if hasattr(matcher, "budget"):
+            monkeypatch.setattr(matcher, "budget", 1_000)
+
+
 def test_a_search_without_end_is_undecided_and_the_rest_goes_on(
     engine: sw.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,17 +141,33 @@ def test_a_search_without_end_is_undecided_and_the_rest_goes_on(
     engine.add(sw.parse(f"select ?a0 where {text}"), id="monster")
     engine.add(sw.parse(text), id="one solution is enough")
     engine.add(sw.parse("(?a, p, ?b)"), id="small")
-    for matcher in engine._dispatch.matchers:
-        if hasattr(matcher, "budget"):
-            monkeypatch.setattr(matcher, "budget", 1_000)
+    limit(engine, monkeypatch)
     facts = "".join(f"<http://x.org/{i}> <http://x.org/p> {i} . " for i in range(9))
     matches = engine.match(sw.Event.rdf(facts, "ttl"))
     assert names(matches) == ["one solution is enough", "small"]
     (failure,) = matches.failures
     assert (failure.subscription, failure.reason) == (
         "monster",
-        "budget exceeded: more than 1,000 steps",
+        "budget exceeded: more than 1,072 steps",  # 9 facts, 8 atoms
     )
+
+
+def test_one_refusal_is_enough_where_the_search_has_no_end(
+    engine: sw.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(engine, monkeypatch)
+    search = "(?a, ?p, ?b) and (?c, ?q, ?d) and (?e, ?r, ?f)"
+    record = {f"k{i}": i for i in range(150)}
+    for number, end in enumerate(["(?z, nothing, ?w)", "not k0 = 0", "k0 = 1"]):
+        engine.add(sw.parse(f"select ?a where {search} and {end}"), id=str(number))
+    matches = engine.match(sw.Event.record(record))
+    assert not matches
+    assert not matches.failures
+
+
+def test_predicates_alone_are_no_search(engine: sw.Engine) -> None:
+    engine.add(sw.parse("v > 19998 and v < 0.5 and v = 19999 and v = 19998 within 1"), id="s")
+    assert names(engine.match(sw.Event.record({"v": list(range(20_000))}))) == ["s"]
 
 
 def test_ten_thousand_atoms_are_no_matter(engine: sw.Engine) -> None:

@@ -22,7 +22,7 @@ from sensewire.model.conditions import Variable
 from sensewire.model.errors import EventError, SensewireError, SubscriptionError
 from sensewire.model.event import Event
 from sensewire.model.match import Failure, Match, Matches, Row
-from sensewire.model.subscription import Conjunction, Not, OperatorCall, Subscription
+from sensewire.model.subscription import RESERVED, Conjunction, Not, OperatorCall, Subscription
 from sensewire.model.terms import Term
 
 
@@ -55,6 +55,9 @@ class Engine:
     ) -> None:
         self.knowledge = knowledge
         self._operators = dict(operators or {})
+        for name in self._operators:
+            if name.lower() in RESERVED:
+                raise SensewireError(f"{name} is a function of constraints; rename the operator")
         self._dispatch = dispatch_to(matcher, knowledge, self._operators)
         self._standing: dict[str, Standing] = {}
         self._subscribers: dict[int, list[tuple[Standing, CanonicalClause]]] = defaultdict(list)

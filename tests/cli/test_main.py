@@ -60,3 +60,27 @@ def test_starting_is_light() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert found.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("option", ["--events", "--out"])
+def test_what_the_system_refuses_is_one_line(
+    option: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "e.jsonl").write_text("{}")
+    paths = {
+        "--subscriptions": str(tmp_path / "e.jsonl"),
+        "--events": str(tmp_path / "e.jsonl"),
+        "--out": str(tmp_path / "out"),
+        option: str(tmp_path / ("x" * 300)),
+    }
+    assert main(["match", *(word for pair in paths.items() for word in pair)]) == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith("sensewire: ")
+    assert printed.count("\n") == 1
+    assert "File name too long" in printed
+
+
+def test_an_empty_path_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["match", "--subscriptions", "s", "--events", "", "--out", "o"])
+    assert "expected a path, not an empty text" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sensewire.events import rdf
 from sensewire.events.decoding import Decoded, Decoding, Outcome, Rejected
-from sensewire.events.lines import lines_in
+from sensewire.events.lines import Line, lines_in
 
 NOW = datetime(2024, 3, 1, tzinfo=UTC)
 PLAIN = Decoding(now=NOW)
@@ -240,3 +240,11 @@ def test_runs_are_those_that_another_reader_sees(lines: list[str]) -> None:
         if isinstance(o, Decoded)
     ]
     assert found == expected
+
+
+def test_two_statements_on_a_line_are_not_one() -> None:
+    one = "<http://x.org/a> <http://x.org/p> 1 <http://x.org/g> ."
+    two = one.replace(" 1 ", ' "1" ')
+    (outcome,) = rdf.nquads([Line(1, f"{two} {two}".encode())], "f.nq", PLAIN)
+    assert isinstance(outcome, Rejected)
+    assert "in a line" in outcome.reason

@@ -54,6 +54,8 @@ LITERALS = [
     literal("1.5", XSD + "decimal"),
     literal("1", XSD + "decimal"),
     literal("2", DOUBLE),
+    literal("0.1", XSD + "float"),
+    literal("0.1", XSD + "decimal"),
     literal("NaN", DOUBLE),
     untyped("1"),
     untyped("a"),
@@ -129,7 +131,15 @@ def constraints(bound: list[Variable]) -> st.SearchStrategy[Expression]:
     comparisons = st.builds(
         Comparison, st.one_of(relations, st.sampled_from(list(Equality))), variables, operands
     )
-    simple = st.one_of(st.builds(Test, variables, conditions), comparisons, calls, variables)
+    of_texts = st.builds(
+        Comparison,
+        st.one_of(relations, st.sampled_from(list(Equality))),
+        texts,
+        st.sampled_from(["a", "b", "en", ""]).map(untyped).map(exact),
+    )
+    simple = st.one_of(
+        st.builds(Test, variables, conditions), comparisons, of_texts, calls, variables
+    )
     return st.recursive(
         simple,
         lambda inner: st.one_of(

@@ -79,6 +79,10 @@ def test_equal(value: Term, constant: Term) -> None:
         (untyped(" 1"), ONE),
         (untyped("NaN"), term_of(float("nan"))),
         (untyped("INF"), term_of(float("inf"))),
+        (untyped("1e400"), term_of(float("inf"))),
+        (string("2024-03-01Z"), MARCH),  # a zone stands after a time
+        (string("2024-03-01T00:00:00." + "1" * 5_000), MARCH),
+        (string("1e99999999 m"), q("1 m")),
         (string("1"), untyped("1.0")),
         (MARCH, string("2024-03-01")),  # the bridge from a string needs a date in the condition
         (q("5 km"), string("5 km")),
@@ -159,6 +163,10 @@ def test_kind_of_a_literal(text: str, datatype: str, kind: Kind) -> None:
     assert (made.text, made.datatype) == (text, datatype)
 
 
+def test_a_date_with_a_zone_and_no_time_is_one_by_its_datatype() -> None:
+    assert equal(literal("2024-03-01+02:00", DATE), literal("2024-02-29T22:00:00Z", DATE_TIME))
+
+
 def test_the_four_ones_are_four_terms() -> None:
     assert len({term_of(1), term_of(1.0), term_of(True), string("1")}) == 4
 
@@ -180,4 +188,6 @@ def test_units_convert_exactly() -> None:
 
 def test_every_integer_type_knows_its_bases() -> None:
     for name in datatypes.INTEGER_DATATYPES:
-        assert datatypes.bases(name)[-2:] == (DECIMAL, datatypes.LITERAL)
+        *below, decimal, _, _, literal_class = datatypes.bases(name)
+        assert (decimal, literal_class) == (DECIMAL, datatypes.LITERAL)
+        assert below[-1] == INTEGER

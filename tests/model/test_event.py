@@ -1,5 +1,6 @@
 """Records, RDF documents, home vertices, ids and times."""
 
+import time
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
@@ -67,6 +68,10 @@ def test_few_bytes_cannot_ask_for_endless_names() -> None:
         ([1], "a record is an object with named attributes, not a list"),
         ({"a": {"b": {1}}}, "attribute 'a.b': a value of type set is no term"),
         ({"a": {1: 2}}, "the attribute name 1 under 'a' is no string"),
+        ({"a": 10**1_500}, "attribute 'a': a number of more than 1,000 characters"),
+        ({"a": Decimal("1E+2000")}, "attribute 'a': a number of more than 1,000 characters"),
+        ({"a": "\ud800"}, "attribute 'a': the text holds half of a character"),
+        ({"\ud800": 1}, "the text holds half of a character"),
     ],
 )
 def test_a_bad_record_says_where(data: Any, message: str) -> None:
@@ -78,14 +83,16 @@ def test_the_id_of_a_record() -> None:
     assert Event.record({"id": "x"}).id == "x"
     assert Event.record({"id": 7}).id == "7"
     assert Event.record({"id": "x"}, id="given").id == "given"
+    assert Event.record({}, id=5).id == "5"  # type: ignore[arg-type]  # ids are strings
     assert Event.record({"id": True}).id != Event.record({"id": True}).id
     assert ("id", "x") in attributes({"id": "x"})
 
 
 @pytest.mark.parametrize(
-    ("time", "expected"),
+    ("sent", "expected"),
     [
         ("2024-03-01", datetime(2024, 3, 1, tzinfo=UTC)),
+        ("2024-03-01+02:00", datetime(2024, 2, 29, 22, tzinfo=UTC)),
         ("2024-03-01T10:30", datetime(2024, 3, 1, 10, 30, tzinfo=UTC)),
         ("2024-03-01T10:30Z", datetime(2024, 3, 1, 10, 30, tzinfo=UTC)),
         ("2024-03-01T10:30:15.5+02:00", datetime(2024, 3, 1, 8, 30, 15, 500_000, tzinfo=UTC)),
@@ -95,14 +102,21 @@ def test_the_id_of_a_record() -> None:
         ),
     ],
 )
-def test_the_time_of_an_event(time: datetime | str, expected: datetime) -> None:
-    assert Event.record({}, time=time).time == expected
+def test_the_time_of_an_event(sent: datetime | str, expected: datetime) -> None:
+    assert Event.record({}, time=sent).time == expected
 
 
-@pytest.mark.parametrize("time", ["yesterday", "2024-02-30", datetime(2024, 3, 1)])
-def test_a_bad_time_is_refused(time: datetime | str) -> None:
+@pytest.mark.parametrize(
+    "sent",
+    [
+        *("yesterday", "2024-02-30", "2024-03-01T", "2024-03-01T10", "T" * 20),
+        f"2024-03-01T00:00:00.{'1' * 5_000}",
+        datetime(2024, 3, 1),
+    ],
+)
+def test_a_bad_time_is_refused(sent: datetime | str) -> None:
     with pytest.raises(EventError, match="time"):
-        Event.record({}, time=time)
+        Event.record({}, time=sent)
 
 
 DOCUMENTS = {
@@ -156,6 +170,7 @@ def test_nodes_without_a_label_are_counted_so_that_reading_twice_gives_the_same(
         ("<http://a> <http://p> .", "ttl", "broken Turtle: .* line 1"),
         ("{", "jsonld", "broken JSON-LD"),
         ('<!DOCTYPE x [<!ENTITY a "b">]><x/>', "rdf", "RDF/XML with a DTD is refused"),
+        ('<!DocType x [<!ENTITY a "b">]><x/>', "rdf", "RDF/XML with a DTD is refused"),
         ('{"@context": "http://x.org/c", "@id": "http://a"}', "jsonld", "nothing is fetched"),
         ("<http://a> <http://p> <<( <http://a> <http://p> 1 )>> .", "ttl", "triple term"),
         ("", "csv", "there is no RDF format 'csv'; expected one of nt, nq"),
@@ -186,6 +201,19 @@ def test_bad_rdf_says_what_is_wrong(document: bytes | str, format: str, message:
 )
 def test_the_home_vertex(document: str, home: object) -> None:
     assert Event.rdf(document, "ttl").home == home
+
+
+def test_a_blank_graph_is_no_home_and_no_id() -> None:
+    event = Event.rdf("_:g { _:g <http://p> 1 . _:h <http://p> 1 }", "trig")
+    assert event.home is None
+    assert event.id != "g"
+
+
+def test_nodes_without_a_label_take_linear_time() -> None:
+    document = "".join(f"<http://a> <http://p> [ <http://q> {i} ] . " for i in range(20_000))
+    start = time.perf_counter()
+    assert len(Event.rdf(document, "ttl").facts) == 40_000
+    assert time.perf_counter() - start < 10
 
 
 def test_the_graph_is_home_where_it_is_a_subject() -> None:

@@ -165,7 +165,10 @@ def test_an_operator_that_fails_is_reported_and_the_rest_goes_on(engine: Engine)
     ("reply", "reason"),
     [
         (True, "answered yes, but bound no ?n"),
-        ([{"m": 1}], "answered yes, but bound no ?n"),
+        ([{"m": 1, "o": 2}], "answered yes, but bound no ?n"),
+        ("no", "answered a str; expected a bool or rows"),
+        ({"n": 1}, "answered a dict; expected a bool or rows"),
+        ([False], "answered a row that is a bool, not a mapping"),
         ([{"n": object()}], "a value of type object is no term"),
         (5, "TypeError"),
         (({"n": n} for n in count()), "answered more than 100,000 rows"),
@@ -176,6 +179,15 @@ def test_an_unusable_reply_is_a_failure(reply: Any, reason: str) -> None:
     engine.add(parse("count(?n)"), id="s")
     (failure,) = engine.match(Event.record({})).failures
     assert reason in failure.reason
+
+
+def test_one_value_for_one_variable_needs_no_name() -> None:
+    """Who subscribed first, and what they called the variable, makes no difference."""
+    engine = Engine(operators={"count": lambda event, n: [{"people": 7}]})
+    for name in ("people", "n"):
+        engine.add(parse(f"select ?{name} where count(?{name})"), id=name)
+    found = [match.rows[0] for match in engine.match(Event.record({}))]
+    assert found == [{"n": term_of(7)}, {"people": term_of(7)}]
 
 
 def test_an_operator_must_be_registered(engine: Engine) -> None:

@@ -78,3 +78,29 @@ def test_the_input_is_never_overwritten(tmp_path: Path, monkeypatch: pytest.Monk
     for out, path in ((Path("out"), events), (tmp_path, Path("out/e.jsonl")), (events, events)):
         with pytest.raises(SensewireError, match="would take the place of the input"):
             check_free(out, [path], overwrite=True)
+
+
+def test_links_do_not_hide_that_the_input_would_be_replaced(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "_run.json").touch()
+    (out / "in.jsonl").touch()
+    (tmp_path / "link").symlink_to(out)
+    for path, to in (
+        (tmp_path / "link" / "in.jsonl", out),
+        (out / "in.jsonl", tmp_path / "link"),
+        (out / "in.jsonl", tmp_path / "none" / ".." / "out"),
+    ):
+        with pytest.raises(SensewireError, match="would take the place of the input"):
+            check_free(to, [path], overwrite=True)
+
+
+def test_output_among_the_events_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SensewireError, match="the next run would read it"):
+        check_free(tmp_path / "events" / "out", [tmp_path / "events"], overwrite=False)
+
+
+def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(SensewireError, match="a link that leads nowhere"):
+        check_free(tmp_path / "out", [], overwrite=True)

@@ -103,3 +103,8 @@ def test_settings_that_are_given_stand_above_ours() -> None:
     assert settings["spark.ui.showConsoleProgress"] == "false"
     assert settings[JAVA_OPTIONS].startswith("-Dlog4j2.configurationFile=file:///")
     assert settings[JAVA_OPTIONS].endswith("/log4j2.properties -Xss4m")
+
+
+def test_a_master_that_does_not_answer_is_said_at_once() -> None:
+    with pytest.raises(SensewireError, match=r"no Spark master answers at spark://127\.0\.0\.1:1"):
+        spark_session(master="spark://127.0.0.1:1")

@@ -27,8 +27,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SensewireError as error:
         print(f"sensewire: {error}", file=sys.stderr)
         return _ERROR
+    except BrokenPipeError:  # whoever read our output has enough of it
+        sys.stdout = None
+        return 128 + signal.SIGPIPE
+    except (OSError, UnicodeError) as error:
+        print(f"sensewire: {_in_words(error)}", file=sys.stderr)
+        return _ERROR
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+
+
+def _in_words(error: OSError | UnicodeError) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -19,6 +19,18 @@ _EVENTS = (
 )
 
 
+_SUBSCRIPTIONS = (
+    'JSON lines {"id", "text", "language"?, "reading"?, "tolerance"?, "expires"?}; one that has '
+    "expired is left out"
+)
+
+
+def _path(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a path, not an empty text")
+    return Path(text)
+
+
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Declare the command."""
     parser = commands.add_parser(
@@ -31,17 +43,19 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--subscriptions", required=True, type=Path, metavar="S", help="JSON lines: id, text, …")
-    add("--events", required=True, nargs="+", action="extend", type=Path, metavar="E", help=_EVENTS)
-    add("--out", required=True, type=Path, metavar="O", help="the folder to write")
+    add("--subscriptions", required=True, type=_path, metavar="S", help=_SUBSCRIPTIONS)
+    add(
+        "--events", required=True, nargs="+", action="extend", type=_path, metavar="E", help=_EVENTS
+    )
+    add("--out", required=True, type=_path, metavar="O", help="the folder to write")
     add("--knowledge", nargs="+", metavar="K", help="not in this version")
     add("--master", metavar="URL", help="a Spark master; every core of this machine unless given")
     add("--time-field", metavar="F", help="the field that holds an event's time; a dotted path")
-    add("--id-field", default="id", metavar="F", help="the field that holds its id; - for none")
+    add("--id-field", default="id", metavar="F", help="the field of its id; - for none")
     add("--now", metavar="TIME", help="the moment that the run takes for now; to repeat a run")
     add("--format", default="parquet", choices=("parquet", "jsonl"), help="what to write")
     add("--overwrite", action="store_true", help="replace the folder if an earlier run wrote it")
-    add("--max-event-bytes", type=int, metavar="N", help="reject longer events; 8 MiB unless given")
+    add("--max-event-bytes", type=int, metavar="N", help="reject longer lines and files; 8 MiB")
     add("--partitions", type=int, metavar="N", help="how many parts to read the events in")
     parser.set_defaults(run=run)
 

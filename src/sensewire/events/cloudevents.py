@@ -66,7 +66,7 @@ def _time(data: Mapping[str, Any], facts: tuple[Fact, ...], decoding: Decoding) 
     if time is None:
         return decoding.time_in(facts, HOME)
     try:
-        return moment(time if isinstance(time, str) else str(time))
+        return moment(str(time).replace("t", "T").replace("z", "Z"))  # RFC 3339 allows both
     except EventError as error:
         raise EventError(f"a CloudEvent's time: {error}") from None
 

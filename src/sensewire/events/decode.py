@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, assert_never
 
 from sensewire.events import rdf, records
-from sensewire.events.decoding import KEPT_OF_LONG, Decoding, Outcome, Rejected, too_long
+from sensewire.events.decoding import KEPT_OF_LONG, Decoded, Decoding, Outcome, Rejected, too_long
 from sensewire.events.files import Kind, Slice
 from sensewire.events.lines import lines_in
 
@@ -35,12 +35,23 @@ def _decode(part: Slice, file: BinaryIO, decoding: Decoding) -> Iterator[Outcome
                 kept = raw[: min(decoding.longest, KEPT_OF_LONG)]
                 yield Rejected(name, kept, too_long(decoding.longest, len(kept)))
             elif kind is Kind.JSON:
-                yield from records.document(raw, f"{name}:1", decoding)
+                yield from _json(raw, part, file, decoding)
             else:
                 format = name.rpartition(".")[2].lower()
                 yield rdf.document(raw, format, name, part.file.id, decoding)
         case _ as never:
             assert_never(never)
+
+
+def _json(raw: bytes, part: Slice, file: BinaryIO, decoding: Decoding) -> Iterator[Outcome]:
+    """A JSON document; where it is none but some of its lines are, JSON lines with bad ones."""
+    whole = list(records.document(raw, f"{part.file.name}:1", decoding))
+    if any(isinstance(outcome, Decoded) for outcome in whole):
+        yield from whole
+        return
+    lines = list(_lines(part, file, decoding))
+    some = any(isinstance(outcome, Decoded) for outcome in lines)
+    yield from lines if some else whole
 
 
 def _lines(part: Slice, file: BinaryIO, decoding: Decoding) -> Iterator[Outcome]:

@@ -82,12 +82,14 @@ def _statement(line: Line, decoding: Decoding) -> tuple[Term | None, Fact]:
     if line.too_long:
         raise EventError(f"a line {too_long(decoding.longest, len(line.data))}")
     try:
-        for graph, triple in rdf.quads(line.data, "nq"):
-            return graph, Fact(*triple)
+        statements = list(rdf.quads(line.data, "nq"))
     except EventError as error:
         # The parser saw one line only, and calls it line 1.
         raise EventError(_LINE_1.sub("", str(error))) from None
-    raise EventError("broken N-Quads: the line holds no statement")
+    if len(statements) != 1:
+        raise EventError(f"broken N-Quads: {len(statements)} statements on a line, not 1")
+    graph, triple = statements[0]
+    return graph, Fact(*triple)
 
 
 def _graph_at_end(line: Line) -> Term | None:

@@ -157,6 +157,8 @@ class Builder:
             counts = " or ".join(str(count) for count in ARITIES[function])
             what = "argument" if ARITIES[function] == (1,) else "arguments"
             raise self._of.values.wrong(place, f"{counts} {what} for {function}, not {len(parts)}")
+        if function == "bound" and not isinstance(parts[0], Named):
+            raise self._of.values.wrong(place, "a variable in bound, such as bound(?x)")
         return Check(Call(function, tuple([self._of.expression(part) for part in parts])), place)
 
     def _end(self, part: Part) -> Variable | Constant:

@@ -17,7 +17,6 @@ from sensewire.language.values import (
     Form,
     Value,
     Values,
-    pattern_error,
 )
 from sensewire.model.conditions import (
     Binds,
@@ -34,6 +33,7 @@ from sensewire.model.conditions import (
     Variable,
 )
 from sensewire.model.expressions import Comparison, Equality, Expression, Test
+from sensewire.model.patterns import problem_with
 from sensewire.model.subscription import Atom, OperatorCall, Predicate
 from sensewire.model.terms import string
 
@@ -130,7 +130,7 @@ class Comparisons:
             raise self.values.wrong(value.position, "a text in quotes")
         text = self.values.term(value, "a text").text
         if relation == TextRelation.MATCHES:
-            problem = pattern_error(text)
+            problem = problem_with(text)
             if problem is not None:
                 raise self.values.wrong(value.position, f"an RE2 expression ({problem})")
         return Text(TextRelation(relation), text)

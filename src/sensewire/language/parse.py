@@ -23,6 +23,8 @@ def parse(text: str, language: str = "sensewire", reading: str | None = None) ->
     sensewire.model.errors.ParseError: price <=
             ^ expected a value
     """
+    if not isinstance(text, str):
+        raise SensewireError(f"a subscription's text is a string, not a {type(text).__name__}")
     reader = _READERS.get(language)
     if reader is None:
         known = ", ".join(_READERS)

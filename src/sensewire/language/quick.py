@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from sensewire.language.comparisons import SPELLINGS, TAGS
 from sensewire.language.limits import LONGEST
-from sensewire.language.values import date_term, number_term, pattern_error
+from sensewire.language.values import date_term, number_term
 from sensewire.language.words import (
     BEGIN,
     DATE,
@@ -41,6 +41,7 @@ from sensewire.model.conditions import (
     Text,
     TextRelation,
 )
+from sensewire.model.patterns import problem_with
 from sensewire.model.subscription import Atom, Conjunction, Not, Predicate, Subscription
 from sensewire.model.terms import FALSE, TRUE, Term, quantity, string
 
@@ -149,7 +150,7 @@ def _one_of(text: str, start: int, end: int, reading: Reading) -> OneOf | None:
 
 
 def _text(relation: str, text: str) -> Text | None:
-    if relation == "matches" and pattern_error(text) is not None:
+    if relation == "matches" and problem_with(text) is not None:
         return None
     return Text(TextRelation(relation), text)
 

@@ -8,8 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
 from sensewire.language.words import is_absolute, unquoted
 from sensewire.model import datatypes, terms
@@ -219,35 +218,9 @@ def date_term(text: str) -> Term | None:
     >>> print(date_term("2024-03-01T10:00Z"))
     "2024-03-01T10:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>
     """
-    if datatypes.instant(text) is None:
-        return None
     if "T" not in text:
-        return terms.literal(text, datatypes.DATE)
-    whole = _MINUTES.sub(lambda found: f"{found[0]}:00", text)
-    return terms.literal(whole, datatypes.DATE_TIME)
-
-
-@lru_cache(maxsize=4_096)
-def pattern_error(pattern: str) -> str | None:
-    """What is wrong with an RE2 expression; None if nothing is.
-
-    >>> pattern_error("^Z.*h$"), pattern_error("(")
-    (None, 'missing ): (')
-    """
-    import re2  # at the first one: most texts have none
-
-    try:
-        re2.compile(pattern, _quietly())
-    except re2.error as error:
-        reason = error.args[0]
-        return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
-    return None
-
-
-@cache
-def _quietly() -> Any:  # re2 ships no types
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    return options
+        made = terms.literal(text, datatypes.DATE)
+    else:
+        whole = _MINUTES.sub(lambda found: f"{found[0]}:00", text)
+        made = terms.literal(whole, datatypes.DATE_TIME)
+    return made if made.kind is Kind.DATE else None

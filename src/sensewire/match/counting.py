@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.matcher import Answer
 from sensewire.match.views import Ready, View, keys_of, probes, ready, spelled, view_of
-from sensewire.model import datatypes
 from sensewire.model.batch import Batch
 from sensewire.model.canonical import Clause
 from sensewire.model.conditions import Constant, Name, Reading
@@ -168,7 +167,8 @@ class Counting:
 
 def _exact_key(term: Term) -> Hashable:
     """Exact strings are one by their text, whether typed or not."""
-    return ("text", term.text) if term.datatype == datatypes.STRING else ("term", term)
+    by_text = term.kind in (Kind.STRING, Kind.UNTYPED)
+    return ("text", term.text) if by_text else ("term", term)
 
 
 def _predicates_of(clause: Clause) -> Iterator[tuple[Predicate, bool]]:

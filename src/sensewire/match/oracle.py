@@ -10,6 +10,7 @@ where what was decided refuses it already, else undecided.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
@@ -39,8 +40,8 @@ from sensewire.model.subscription import (
 )
 from sensewire.model.terms import Kind, Term, term_of
 
-BUDGET = 1_000_000
-"""Facts tried for one clause and one event."""
+BUDGET = 100_000
+"""Facts tried for one clause and one event, beyond trying every fact once for every atom."""
 MOST_ROWS = 100_000
 """Rows that are taken of one operator's reply."""
 SLACK = 1e-9
@@ -128,10 +129,17 @@ class Replies:
         reply = self._operators[call.operator](self._event, *arguments)
         if isinstance(reply, bool):
             reply = [{}] if reply else []
+        if isinstance(reply, str | bytes | Mapping):
+            raise TypeError(f"answered a {type(reply).__name__}; expected a bool or rows")
         rows: list[dict[Variable, Term]] = []
         for row in reply:
             if len(rows) == MOST_ROWS:
                 raise ValueError(f"answered more than {MOST_ROWS:,} rows")
+            if not isinstance(row, Mapping):
+                raise TypeError(f"answered a row that is a {type(row).__name__}, not a mapping")
+            if len(variables) == len(row) == 1:  # one value for one variable, whatever its name
+                rows.append(dict(zip(variables, map(term_of, row.values()), strict=True)))
+                continue
             missing = [str(asked) for asked in variables.values() if asked.name not in row]
             if missing:
                 raise ValueError(f"answered yes, but bound no {', '.join(missing)}")
@@ -161,7 +169,7 @@ class Judgement:
         self._replies = replies
         self._reader = Reader(knowledge, self._facts)
         self._rules: Rules = STRICT if clause.strict else BRIDGED
-        self._budget = budget
+        self._budget = budget + len(self._facts) * len(clause.conjunction.atoms)
         self._steps = 0
 
     def answer(self, number: int) -> Answer:
@@ -171,14 +179,17 @@ class Judgement:
         if self._clause.tolerance is not None:
             near, conjunction = graded(conjunction)
             values = self._values_at_home()
-            distance = sum(distance_of(predicate, values, self._reader) for predicate in near)
-            if distance > self._clause.tolerance + SLACK:
+            distances = (distance_of(predicate, values, self._reader) for predicate in near)
+            distance = sum(distances, 0.0)
+            if not distance <= self._clause.tolerance + SLACK:
                 return Answer(number)
         try:
-            start = self._at_home(self._clause.conjunction, Solution({}, {}))
+            start = self._at_home(Solution({}, {}))
             found = self._solve(conjunction, start) if start is not None else iter(())
             solutions = list(found if self._wants_all() else islice(found, 1))
         except BudgetError:
+            if self._is_refused_by_one(conjunction):
+                return Answer(number)
             return Answer(number, reasons=(f"budget exceeded: more than {self._budget:,} steps",))
         select = self._clause.select or ()
         rows = frozenset(
@@ -188,6 +199,18 @@ class Judgement:
         )
         reasons = sorted({reason for found in solutions for reason in found.reasons})
         return Answer(number, rows, distance if rows else 0.0, tuple(reasons))
+
+    def _is_refused_by_one(self, conjunction: Conjunction) -> bool:
+        """Whether some atom has no solution even alone; a `not` counts if it shares no variable."""
+        bound = frozenset(bound_by(conjunction))
+        for atom in conjunction.atoms:
+            if isinstance(atom, Not) and not bound.isdisjoint(_mentioned(atom.body)):
+                continue
+            self._steps = 0
+            with suppress(BudgetError):
+                if next(self._solve(Conjunction((atom,)), Solution({}, {})), None) is None:
+                    return True
+        return False
 
     def _wants_all(self) -> bool:
         """Whether one solution is not enough: rows are selected, or some may be undecided."""
@@ -246,8 +269,8 @@ class Judgement:
                 continue
             if any(v in bound and v not in solution.bindings for v in _mentioned(atom.body)):
                 continue  # a failed operator leaves this one open
-            start = self._at_home(atom.body, Solution(solution.bindings, solution.places))
-            inside = list(self._solve(atom.body, start)) if start is not None else []
+            start = Solution(solution.bindings, solution.places)
+            inside = list(self._solve(atom.body, start))
             if any(not found.reasons for found in inside):
                 return None
             reasons = reasons.union(*(found.reasons for found in inside))
@@ -257,6 +280,7 @@ class Judgement:
         match atom:
             case Predicate(condition=Binds(variable)):
                 for value in self._values(atom.attribute):
+                    self._step()
                     placed = self._placed(known, variable, value)
                     if placed is not None:
                         yield from _join(placed, {variable: value})
@@ -277,7 +301,6 @@ class Judgement:
     def _values(self, attribute: Constant) -> Iterator[Term]:
         """The values of the home vertex under an attribute."""
         for property, value in self._values_at_home():
-            self._step()
             if self._reader.names(property, attribute):
                 yield value
 
@@ -319,15 +342,15 @@ class Judgement:
 
     def _is_property(self, term: Term, constant: Constant) -> bool:
         if self._clause.strict:
-            return term == constant.value
+            return isinstance(constant.value, Term) and term == plain(constant.value)
         return self._reader.names(term, constant)
 
     def _constant(self, term: Term) -> Term:
         return plain(term) if self._clause.strict else term
 
-    def _at_home(self, conjunction: Conjunction, known: Solution) -> Solution | None:
-        """Injective: the home vertex is a place of the pattern where a predicate uses it."""
-        used = any(isinstance(atom, Predicate) for atom in conjunction.atoms)
+    def _at_home(self, known: Solution) -> Solution | None:
+        """Injective: home is a place of the pattern where a pattern or a predicate uses it."""
+        used = _uses_home(self._clause.conjunction)
         return self._placed(known, Home(), self._home) if used and self._home is not None else known
 
     def _placed(self, known: Solution, part: Vertex, term: Term) -> Solution | None:
@@ -359,6 +382,18 @@ def _calls_operators(conjunction: Conjunction) -> bool:
         isinstance(atom, OperatorCall) or (isinstance(atom, Not) and _calls_operators(atom.body))
         for atom in conjunction.atoms
     )
+
+
+def _uses_home(conjunction: Conjunction) -> bool:
+    for atom in conjunction.atoms:
+        match atom:
+            case Predicate():
+                return True
+            case TriplePattern() if Home() in (atom.subject, atom.object):
+                return True
+            case Not() if _uses_home(atom.body):
+                return True
+    return False
 
 
 def _mentioned(conjunction: Conjunction) -> Iterator[Variable]:

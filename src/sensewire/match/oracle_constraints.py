@@ -5,6 +5,7 @@ SPARQL's three-valued ones. What differs between strict subscriptions and all ot
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation
 from typing import Protocol, assert_never
@@ -24,6 +25,7 @@ from sensewire.model.conditions import (
     Variable,
 )
 from sensewire.model.datatypes import Number
+from sensewire.model.errors import EventError
 from sensewire.model.expressions import (
     And,
     Arithmetic,
@@ -37,9 +39,12 @@ from sensewire.model.expressions import (
     Sign,
     Test,
 )
+from sensewire.model.patterns import compiled
 from sensewire.model.terms import FALSE, TRUE, Kind, Term, iri, string, term_of
 
 _DECIMALS = Context(prec=34)
+# What keeps its spaces under the flag x: an escaped character, a class in brackets.
+_SPACES = re.compile(r"(\\.|\[\^?\]?(?:\\.|[^\]\\])*\])|[ \t\n\r]+")
 
 
 class Rules(Protocol):
@@ -201,7 +206,8 @@ class Evaluation:
         arguments = [self.value(argument) for argument in call.arguments]
         if any(argument is None for argument in arguments):
             return None
-        return FUNCTIONS[call.function](*arguments)
+        made = FUNCTIONS[call.function](*arguments)
+        return None if made is None else self._rules.constant(made)
 
 
 def _all(parts: Iterable[bool | None]) -> bool | None:
@@ -231,7 +237,7 @@ def _exact(sign: Sign, a: int | Decimal, b: int | Decimal) -> Term | None:
     """Integers stay integers but for division, which makes a decimal; by zero it is an error."""
     if isinstance(a, int) and isinstance(b, int) and sign is not Sign.OVER:
         made = a + b if sign is Sign.PLUS else a - b if sign is Sign.MINUS else a * b
-        return term_of(made) if abs(made) < 10**datatypes.LONGEST_NUMBER else None
+        return _number(made)
     operations = {
         Sign.PLUS: _DECIMALS.add,
         Sign.MINUS: _DECIMALS.subtract,
@@ -239,8 +245,16 @@ def _exact(sign: Sign, a: int | Decimal, b: int | Decimal) -> Term | None:
         Sign.OVER: _DECIMALS.divide,
     }
     try:
-        return term_of(operations[sign](Decimal(a), Decimal(b)))
+        return _number(operations[sign](Decimal(a), Decimal(b)))
     except (DivisionByZero, InvalidOperation):
+        return None
+
+
+def _number(made: int | Decimal) -> Term | None:
+    """A result as a term; None where it is too long to be written."""
+    try:
+        return term_of(made)
+    except EventError:
         return None
 
 
@@ -259,11 +273,19 @@ def _truth_term(held: bool | None) -> Term | None:
 
 
 def _regex(text: Term, pattern: Term, flags: Term | None = None) -> Term | None:
-    letters = flags.text if flags is not None else ""
-    if not _is_text(text) or not _is_plain(pattern) or not set(letters) <= set("ims"):
+    """SPARQL's flags: i, m, s are RE2's own; q takes the pattern as it stands, x drops spaces."""
+    letters = set() if flags is None else set(flags.text)
+    plain = _is_plain(pattern) and (flags is None or _is_plain(flags))
+    if not _is_text(text) or not plain or not letters <= set("imsqx"):
         return None
+    expression = pattern.text
+    if "q" in letters:
+        expression = re2.escape(expression)
+    elif "x" in letters:
+        expression = _SPACES.sub(lambda found: found[1] or "", expression)
+    own = "".join(sorted(letters & set("ims")))
     try:
-        found = re2.search((f"(?{letters})" if letters else "") + pattern.text, text.text)
+        found = compiled((f"(?{own})" if own else "") + expression).search(text.text)
     except re2.error:
         return None
     return _truth_term(found is not None)

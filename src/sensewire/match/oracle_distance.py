@@ -1,6 +1,8 @@
 """How the oracle measures how far an event is from a conjunction (Burcea 2003, section 4.1)."""
 
+import math
 from collections.abc import Iterable
+from fractions import Fraction
 
 from sensewire.match.oracle_values import Reader
 from sensewire.model import comparison
@@ -96,6 +98,9 @@ def _overshoot(value: Term, bound: Term) -> float:
 
 
 def _relative(found: Number, asked: Number) -> float:
-    a, b = comparison.as_double(found), comparison.as_double(asked)
-    gap = abs(a - b)
-    return gap / max(abs(b), 1.0) if gap == gap else FAR  # NaN is far from everything
+    if isinstance(found, float) or isinstance(asked, float):
+        a, b = comparison.as_double(found), comparison.as_double(asked)
+        distance = abs(a - b) / max(abs(b), 1.0)
+        return distance if math.isfinite(distance) else FAR
+    exact = abs(Fraction(found) - Fraction(asked)) / max(abs(Fraction(asked)), Fraction(1))
+    return float(exact) if exact < 1e300 else FAR

@@ -49,7 +49,9 @@ class Strict:
             return None if both and literals else False
         if a.kind is not b.kind:
             return False
-        if a.kind is Kind.NUMBER or a.kind is Kind.BOOLEAN:
+        if a.kind is Kind.NUMBER:
+            return _order_of_numbers(a, b) == 0
+        if a.kind is Kind.BOOLEAN:
             return comparison.equal(a, b)
         if a.kind is Kind.DATE:
             same_sort = _is_date(a) == _is_date(b)
@@ -113,15 +115,15 @@ def _is_date(term: Term) -> bool:
 def _order(a: Term, b: Term) -> int | None:
     """Texts of one language, numbers and dates of one sort are ordered; NaN is not.
 
-    Departure from the recommendation, with pyoxigraph: any other term is at most itself.
+    Departure from the recommendation, with pyoxigraph: every term is at most itself, NaN too.
     """
-    if a == b and a.kind is not Kind.NUMBER:
+    if a == b:
         return 0
     if a.kind is not b.kind or _is_opaque(a) or _is_opaque(b):
         return None
     match a.kind:
         case Kind.NUMBER:
-            return comparison.order(a, b)
+            return _order_of_numbers(a, b)
         case Kind.DATE:
             return _order_of_dates(a, b) if _is_date(a) == _is_date(b) else None
         case Kind.UNTYPED | Kind.LANGUAGE if a.language == b.language:
@@ -130,8 +132,17 @@ def _order(a: Term, b: Term) -> int | None:
             return None
 
 
+def _order_of_numbers(a: Term, b: Term) -> int | None:
+    """A float meets an integer or decimal as a float, which has fewer digits than a double."""
+    types = {a.datatype, b.datatype}
+    if datatypes.FLOAT not in types or datatypes.DOUBLE in types:
+        return comparison.order(a, b)
+    left, right = (datatypes.single(comparison.as_double(number_of(term))) for term in (a, b))
+    return None if left != left or right != right else (left > right) - (left < right)
+
+
 def _order_of_dates(a: Term, b: Term) -> int | None:
-    first, second = datatypes.instant(a.text), datatypes.instant(b.text)
+    first, second = comparison.date_of(a), comparison.date_of(b)
     assert first is not None
     assert second is not None
     gap = Fraction(first) - Fraction(second)

@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-import re2
-
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model import comparison, datatypes
 from sensewire.model.conditions import (
@@ -27,9 +25,11 @@ from sensewire.model.conditions import (
     TextRelation,
 )
 from sensewire.model.event import Fact
+from sensewire.model.patterns import compiled
 from sensewire.model.terms import RDF_TYPE, Kind, Term, iri, local_name, string
 
 _LITERALS = frozenset(Kind) - {Kind.IRI, Kind.BLANK}
+_BY_TEXT = (Kind.STRING, Kind.UNTYPED)
 _WITH_TEXT = (Kind.STRING, Kind.UNTYPED, Kind.LANGUAGE, Kind.IRI)
 
 
@@ -131,7 +131,7 @@ def same(term: Term, constant: Term | Name) -> bool:
         return term.kind in _LITERALS and term.text == constant.text
     if term.kind is constant.kind is Kind.NUMBER:
         return comparison.equal(term, constant)
-    if term.datatype == constant.datatype == datatypes.STRING:
+    if term.kind in _BY_TEXT and constant.kind in _BY_TEXT:
         return term.text == constant.text
     return term == constant
 
@@ -146,7 +146,7 @@ def text_meets(text: str, condition: Text) -> bool:
         case TextRelation.CONTAINS:
             return condition.text in text
         case TextRelation.MATCHES:
-            return re2.search(condition.text, text) is not None
+            return compiled(condition.text).search(text) is not None
         case _:
             assert_never(condition.relation)
 

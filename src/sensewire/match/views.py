@@ -9,8 +9,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-import re2
-
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model import comparison, datatypes
 from sensewire.model.conditions import (
@@ -31,6 +29,7 @@ from sensewire.model.conditions import (
     Text,
     TextRelation,
 )
+from sensewire.model.patterns import compiled
 from sensewire.model.terms import Kind, Term, iri, local_name, string
 
 Ready = Callable[["View"], bool]
@@ -144,7 +143,7 @@ def _text(condition: Text) -> Ready:
         case TextRelation.CONTAINS:
             return lambda view: view.term.kind in _TEXTS and wanted in view.term.text
         case TextRelation.MATCHES:
-            pattern = re2.compile(wanted)
+            pattern = compiled(wanted)
             return lambda view: (
                 view.term.kind in _TEXTS and pattern.search(view.term.text) is not None
             )
@@ -161,8 +160,8 @@ def stands_for(constant: Term | Name, term: Term) -> bool:
             return term.datatype is not None and term.text == text
         case Term(kind=Kind.NUMBER):
             return term.kind is Kind.NUMBER and comparison.equal(term, constant)
-        case Term(datatype=datatypes.STRING):
-            return term.datatype == datatypes.STRING and term.text == constant.text
+        case Term(kind=Kind.STRING | Kind.UNTYPED):
+            return term.kind in (Kind.STRING, Kind.UNTYPED) and term.text == constant.text
         case _:
             return term == constant
 

@@ -83,9 +83,9 @@ def numeric(term: Term) -> Number | None:
 
 def date_of(term: Term) -> Instant | None:
     """The first instant of the date that a term is, as such or by the bridge."""
-    if term.kind is Kind.DATE or term.kind in _TEXTS:
-        return datatypes.instant(term.text)
-    return None
+    if term.kind is Kind.DATE:
+        return datatypes.instant(term.text, term.datatype)
+    return datatypes.instant(term.text) if term.kind in _TEXTS else None
 
 
 def quantity_of(term: Term) -> quantities.Quantity | None:

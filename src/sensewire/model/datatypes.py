@@ -13,6 +13,8 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
+from sensewire.model import quantities
+
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -35,6 +37,7 @@ Instant = int | Fraction
 
 LONGEST_NUMBER = 1_000
 """Characters of a number's text; a longer one is a text and no number."""
+_LONGEST_DATE = 100
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
@@ -72,12 +75,14 @@ _BASES: dict[str, str] = {
     DATE_TIME_STAMP: DATE_TIME,
     XSD + "normalizedString": STRING,
     XSD + "token": XSD + "normalizedString",
+    XSD + "dayTimeDuration": XSD + "duration",
+    XSD + "yearMonthDuration": XSD + "duration",
 }
+_ABOVE_ALL = (XSD + "anyAtomicType", XSD + "anySimpleType")
 FITTED_DATATYPES = (
     NUMBER_DATATYPES
     | DATE_DATATYPES
-    | {BOOLEAN, STRING}
-    | {XSD + "normalizedString", XSD + "token"}
+    | {BOOLEAN, STRING, XSD + "normalizedString", XSD + "token", QUANTITY}
 )
 """The datatypes whose fit can be told from a text."""
 
@@ -86,12 +91,12 @@ def bases(datatype: str) -> tuple[str, ...]:
     """The datatype and those that it is derived from, narrowest first, `rdfs:Literal` last.
 
     >>> [name.split("#")[1] for name in bases(XSD + "int")]
-    ['int', 'long', 'integer', 'decimal', 'Literal']
+    ['int', 'long', 'integer', 'decimal', 'anyAtomicType', 'anySimpleType', 'Literal']
     """
     chain = [datatype]
     while chain[-1] in _BASES:
         chain.append(_BASES[chain[-1]])
-    return (*chain, LITERAL)
+    return (*chain, *(_ABOVE_ALL if datatype.startswith(XSD) else ()), LITERAL)
 
 
 def fits(text: str, datatype: str) -> bool:
@@ -106,6 +111,8 @@ def fits(text: str, datatype: str) -> bool:
         return True
     if datatype == XSD + "normalizedString":
         return not re.search(r"[\t\n\r]", text)
+    if datatype == QUANTITY:
+        return quantities.read(text) is not None
     if datatype == XSD + "token":
         return not re.search(r"[\t\n\r]|^ | $|  ", text)
     return False
@@ -148,7 +155,10 @@ def number_in(text: str) -> Number | None:
         return None
     if _INTEGER.fullmatch(text):
         return int(text)
-    return Decimal(text) if _DECIMAL.fullmatch(text) else float(text)
+    if _DECIMAL.fullmatch(text):
+        return Decimal(text)
+    value = float(text)
+    return value if abs(value) < float("inf") else None
 
 
 @lru_cache(maxsize=65_536)
@@ -162,12 +172,14 @@ def instant(text: str, datatype: str | None = None) -> Instant | None:
     >>> instant("2024-02-30") is instant("2024-03-01T10:00", DATE_TIME) is None
     True
     """
-    found = _DATE.fullmatch(text)
+    found = _DATE.fullmatch(text) if len(text) <= _LONGEST_DATE else None
     if found is None:
         return None
     year, month, day, has_time, hour, minute, second, fraction, zone = found.groups()
     if datatype == DATE and has_time:
         return None
+    if zone is not None and not has_time and datatype != DATE:
+        return None  # XSD allows a zone without a time; the form of dates in texts does not
     if datatype in (DATE_TIME, DATE_TIME_STAMP) and second is None:
         return None
     if datatype == DATE_TIME_STAMP and zone is None:

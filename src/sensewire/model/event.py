@@ -9,7 +9,9 @@ from typing import Any, NamedTuple, Self
 from sensewire.model import datatypes, flatten, rdf
 from sensewire.model.errors import EventError
 from sensewire.model.home import home_vertex
-from sensewire.model.terms import HOME, Term, literal
+from sensewire.model.terms import HOME, Kind, Term, literal
+
+_DATE_TIME = datatypes.DATE_TIME
 
 
 class Fact(NamedTuple):
@@ -75,7 +77,7 @@ class Event:
         graph, triples = rdf.only_graph(data, format)
         facts = distinct(Fact(*triple) for triple in triples)
         return cls(
-            id=_id(id, None if graph is None else graph.text),
+            id=_id(id, graph.text if graph is not None and graph.kind is Kind.IRI else None),
             time=moment(time),
             facts=facts,
             home=home_vertex(facts, graph, home),
@@ -98,19 +100,17 @@ def moment(time: datetime | str | None) -> datetime:
                 raise EventError(f"the time {time} has no zone; expected an aware datetime")
             return time
         case str():
-            for datatype in (datatypes.DATE, datatypes.DATE_TIME, None):
-                if datatypes.instant(time, datatype) is not None:
-                    value = literal(_with_seconds(time), datatype or datatypes.DATE_TIME).value
-                    assert isinstance(value, datetime)
-                    return value
+            for made in (literal(time, datatypes.DATE), literal(_with_seconds(time), _DATE_TIME)):
+                if isinstance(made.value, datetime):
+                    return made.value
     raise EventError(f"the time {time!r} is no date; expected YYYY-MM-DD[Thh:mm[:ss[.f]][zone]]")
 
 
 def _with_seconds(time: str) -> str:
     """2024-03-01T10:00Z as 2024-03-01T10:00:00Z, which XSD asks for."""
-    return f"{time[:16]}:00{time[16:]}" if len(time) >= 16 and time[16:17] != ":" else time
+    return f"{time[:16]}:00{time[16:]}" if time[10:11] == "T" and time[16:17] != ":" else time
 
 
 def _id(given: str | None, found: str | None) -> str:
     """The id that was given, else the one found in the event, else a new one."""
-    return given if given is not None else found if found is not None else str(uuid.uuid4())
+    return str(given) if given is not None else found if found is not None else str(uuid.uuid4())

@@ -57,7 +57,7 @@ class Equality(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """Two numbers, or quantities, put together."""
+    """Two numbers put together."""
 
     sign: Sign
     left: "Expression"
@@ -99,6 +99,11 @@ class Call:
 
     function: str
     arguments: tuple["Expression", ...]
+
+    def __post_init__(self) -> None:
+        assert self.function != "bound" or isinstance(self.arguments[0], Variable), (
+            "`bound` asks about a variable"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +154,11 @@ def constants_in(expression: Expression) -> Iterator[Constant]:
             yield from constants_of(leaf.condition)
         elif isinstance(leaf, Constant):
             yield leaf
+
+
+def tests_in(expression: Expression) -> Iterator[Test]:
+    """The conditions on variables that stand in an expression."""
+    yield from (leaf for leaf in _leaves(expression) if isinstance(leaf, Test))
 
 
 def _leaves(expression: Expression) -> Iterator[Variable | Constant | Test]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sensewire.model.errors import EventError
-from sensewire.model.terms import Term, string, term_of
+from sensewire.model.terms import Term, string, term_of, whole
 
 LONGEST_NAMES = 67_108_864
 """Characters of all dotted paths of a record: a few bytes of JSON can ask for very many."""
@@ -43,8 +43,16 @@ def attributes(data: Mapping[str, Any]) -> Iterator[tuple[Term, Term]]:
 
 
 def id_in(data: Mapping[str, Any], field: str | None) -> str | None:
-    """The id that a record's top-level field holds: a string that is not empty, or an integer."""
-    found = data.get(field) if field is not None else None
+    """The id that a field holds, by its dotted path: a string that is not empty, or an integer.
+
+    >>> id_in({"meta": {"id": 7}}, "meta.id"), id_in({"meta.id": "a"}, "meta.id")
+    ('7', 'a')
+    """
+    found: object = data.get(field) if field is not None else None
+    if found is None and field is not None and "." in field:
+        found = data
+        for name in field.split("."):
+            found = found.get(name) if isinstance(found, Mapping) else None
     if isinstance(found, str) and found:
         return found
     return str(found) if isinstance(found, int) and not isinstance(found, bool) else None
@@ -56,7 +64,7 @@ def _members(path: str, value: Mapping[str, Any]) -> list[tuple[str, Any]]:
     for key, member in value.items():
         if not isinstance(key, str):
             raise EventError(f"the attribute name {key!r} under {path[1:]!r} is no string")
-        members.append((f"{path}.{key}", member))
+        members.append((f"{path}.{whole(key)}", member))
     return members[::-1]
 
 

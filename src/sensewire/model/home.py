@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 from sensewire.model.errors import EventError
-from sensewire.model.terms import HOME, Term, blank, iri
+from sensewire.model.terms import HOME, Kind, Term, blank, iri
 
 Triple = tuple[Term, Term, Term]
 
@@ -17,7 +17,8 @@ def home_vertex(
         return _given(facts, home)
     if any(HOME in (subject, value) for subject, _, value in facts):
         return HOME
-    if graph is not None and any(graph == subject for subject, _, _ in facts):
+    named = graph is not None and graph.kind is Kind.IRI
+    if named and any(graph == subject for subject, _, _ in facts):
         return graph
     return _only_root(facts)
 

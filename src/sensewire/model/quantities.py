@@ -14,7 +14,8 @@ from typing import Any
 _NAME = r"[A-Za-zµμ°%Ω]+"
 _POWER = r"(?:[²³]|\^?-?[1-9])?"
 UNIT = rf"{_NAME}{_POWER}(?:[*·/]{_NAME}{_POWER})*"
-_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+# An exponent is short: an exact fraction of 1e99999999 would have that many digits.
+_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 _QUANTITY = re.compile(rf"({_NUMBER}) *({UNIT})")
 _LONGEST = 100
 # UCUM's names where pint has another.

@@ -6,6 +6,7 @@ JSON-LD context must stand in the document, triple terms of RDF 1.2 are refused.
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from sensewire.model.errors import EventError
@@ -42,7 +43,7 @@ def quads(data: bytes | str, format: str) -> Iterator[tuple[Term | None, Triple]
         known = ", ".join(FORMATS)
         raise EventError(f"there is no RDF format {format!r}; expected one of {known}")
     text = _text(data)
-    if format == "rdf" and "<!DOCTYPE" in text:
+    if format == "rdf" and _DOCTYPE.search(text):
         raise EventError("RDF/XML with a DTD is refused: write entities out and drop the DOCTYPE")
     terms = _Terms(text)
     for quad in _parsed(text, format):
@@ -77,7 +78,9 @@ def _parsed(text: str, format: str) -> Iterator[Any]:  # Any: pyoxigraph's quads
         raise EventError(f"broken {FORMATS[format]}: {problem}") from None
 
 
+_DOCTYPE = re.compile(r"<!doctype", re.IGNORECASE)  # the parser takes it in any case
 _GENERATED = re.compile(r"[0-9a-f]{24,32}")
+_LABELS = re.compile(r"""_:([\w.-]*[\w-])|\bnodeID\s*=\s*["']([^"']*)["']""")
 
 
 class _Terms:
@@ -91,6 +94,11 @@ class _Terms:
         self._text = text
         self._labels: dict[str, Term] = {}
         self._counter = 0
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        """The labels that stand in the text."""
+        return frozenset(found[1] or found[2] for found in _LABELS.finditer(self._text))
 
     def graph(self, name: Any) -> Term | None:
         import pyoxigraph
@@ -120,10 +128,10 @@ class _Terms:
         return known
 
     def _named(self, label: str) -> str:
-        if not _GENERATED.fullmatch(label) or label in self._text:
+        if not _GENERATED.fullmatch(label) or label in self._written:
             return label
         while True:
             self._counter += 1
             name = f"b{self._counter}"
-            if f"_:{name}" not in self._text and f'"{name}"' not in self._text:
+            if name not in self._written:
                 return name

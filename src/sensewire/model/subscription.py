@@ -7,9 +7,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from sensewire.model.conditions import Binds, Condition, Constant, Reading, Variable
+from sensewire.model.conditions import (
+    Binds,
+    Condition,
+    Constant,
+    Reading,
+    Text,
+    TextRelation,
+    Variable,
+)
 from sensewire.model.errors import SubscriptionError
-from sensewire.model.expressions import FUNCTIONS, And, Expression, constants_in, variables_in
+from sensewire.model.expressions import (
+    FUNCTIONS,
+    And,
+    Expression,
+    constants_in,
+    tests_in,
+    variables_in,
+)
+from sensewire.model.patterns import problem_with
 from sensewire.model.terms import Term
 
 
@@ -19,7 +35,7 @@ class Home:
 
 
 Vertex = Variable | Constant | Home
-_RESERVED = frozenset(name.lower() for name in FUNCTIONS)
+RESERVED = frozenset(name.lower() for name in FUNCTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +151,7 @@ def problems(subscription: Subscription) -> Iterator[Problem]:
         yield from _unselectable(subscription.select or (), outside)
         yield from _unbound(conjunction, frozenset())
         yield from _misnamed(conjunction)
+        yield from _unsearchable(conjunction)
         if subscription.strict:
             yield from _not_strict(conjunction)
 
@@ -189,10 +206,23 @@ def _unbound(conjunction: Conjunction, outside: frozenset[Variable]) -> Iterator
 
 def _misnamed(conjunction: Conjunction) -> Iterator[Problem]:
     for atom in conjunction.atoms:
-        if isinstance(atom, OperatorCall) and atom.operator.lower() in _RESERVED:
+        if isinstance(atom, OperatorCall) and atom.operator.lower() in RESERVED:
             yield Problem(f"{atom.operator} is a function of constraints and no operator")
         elif isinstance(atom, Not):
             yield from _misnamed(atom.body)
+
+
+def _unsearchable(conjunction: Conjunction) -> Iterator[Problem]:
+    conditions = [atom.condition for atom in conjunction.atoms if isinstance(atom, Predicate)]
+    conditions += [test.condition for part in conjunction.constraints for test in tests_in(part)]
+    for condition in conditions:
+        if isinstance(condition, Text) and condition.relation is TextRelation.MATCHES:
+            problem = problem_with(condition.text)
+            if problem is not None:
+                yield Problem(f"{condition.text!r} is no RE2 expression: {problem}")
+    for atom in conjunction.atoms:
+        if isinstance(atom, Not):
+            yield from _unsearchable(atom.body)
 
 
 def _not_strict(conjunction: Conjunction) -> Iterator[Problem]:

@@ -54,7 +54,7 @@ class Term:
             case Kind.NUMBER:
                 return number_of(self)
             case Kind.DATE:
-                return _datetime(self.text)
+                return _datetime(self.text, self.datatype)
             case Kind.QUANTITY:
                 found = quantities.read(self.text)
                 assert found is not None
@@ -142,19 +142,23 @@ def term_of(value: object) -> Term:
     """
     match value:
         case str():
-            return string(value)
+            return string(whole(value))
         case bool():
             return TRUE if value else FALSE
         case int():
-            return Term(Kind.NUMBER, str(value), datatypes.INTEGER)
+            return _number(str(value) if abs(value) < _TOO_LARGE else "", datatypes.INTEGER)
         case float():
             return Term(Kind.NUMBER, _double_text(value), datatypes.DOUBLE)
         case Term():
             return value
         case Decimal() if value.is_finite():
-            return Term(Kind.NUMBER, f"{value:f}", datatypes.DECIMAL)
+            short = abs(value.adjusted()) < datatypes.LONGEST_NUMBER
+            return _number(f"{value:f}" if short else "", datatypes.DECIMAL)
         case datetime():
-            return Term(Kind.DATE, value.isoformat(), datatypes.DATE_TIME)
+            offset = value.utcoffset()
+            odd = offset is not None and offset.seconds % 60  # XSD's zones have whole minutes
+            written = value.astimezone(UTC) if odd else value
+            return Term(Kind.DATE, written.isoformat(), datatypes.DATE_TIME)
         case date():
             return Term(Kind.DATE, value.isoformat(), datatypes.DATE)
         case _:
@@ -162,6 +166,26 @@ def term_of(value: object) -> Term:
                 f"a value of type {type(value).__name__} is no term; "
                 "expected a string, number, boolean, date or Term"
             )
+
+
+_TOO_LARGE = 10**datatypes.LONGEST_NUMBER
+
+
+def _number(text: str, datatype: str) -> Term:
+    if not datatypes.fits(text, datatype):
+        raise EventError(f"a number of more than {datatypes.LONGEST_NUMBER:,} characters")
+    return Term(Kind.NUMBER, text, datatype)
+
+
+def whole(text: str) -> str:
+    """The text, if every character of it is one; half of a surrogate pair is none."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise EventError(f"the text holds half of a character, at {error.start}") from None
+    return text
 
 
 def number_of(term: Term) -> Number:
@@ -199,8 +223,8 @@ def _double_text(value: float) -> str:
     return "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
 
 
-def _datetime(text: str) -> datetime:
-    seconds = datatypes.instant(text)
+def _datetime(text: str, datatype: str | None) -> datetime:
+    seconds = datatypes.instant(text, datatype)
     assert seconds is not None
     # Departure from the exact instant: Python's datetime holds microseconds and years 1 to 9999.
     try:

@@ -1,6 +1,10 @@
 """The session of a command that somebody waits for at a terminal."""
 
 import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from sensewire.spark.session import spark_session
@@ -10,11 +14,32 @@ if TYPE_CHECKING:
 
 
 def foreground_session(master: str | None) -> "SparkSession":
-    """The session of a command: Ctrl-C ends it, and it says nothing itself. For the main thread."""
-    session = spark_session(master=master)
-    # A task that fails reaches the user as one line, from the job's own error; and when we end, the
-    # JVM, which ends with us, is not to complain that its workers are gone.
-    session.sparkContext.setLogLevel("OFF")
-    # PySpark's own handler calls the JVM from inside of the call that it interrupts, and fails.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    """The session of a command: signals end it, and it says nothing itself. For the main thread."""
+    with _interrupts_held():
+        session = spark_session(master=master)
+        # A task that fails reaches the user as one line, from the job's own error; and when we end,
+        # the JVM, which ends with us, is not to complain that its workers are gone.
+        session.sparkContext.setLogLevel("OFF")
+    signal.signal(signal.SIGTERM, _terminated)
     return session
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits until the session stands: a JVM that is half started outlives us.
+
+    Afterwards it is Python's own: PySpark's handler calls the JVM from inside of the call that it
+    interrupts, and fails.
+    """
+    held: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if held:
+        raise KeyboardInterrupt
+
+
+def _terminated(number: int, _: FrameType | None) -> None:
+    sys.exit(128 + number)  # by way of every `finally`, which tidies up

@@ -12,7 +12,7 @@ kept on disk, and the folders are written from there.
 import platform
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -121,7 +121,8 @@ def _run(
             # No more files, and so no more tasks, than what there is to write asks for.
             write_table(table.coalesce(count // _ROWS_A_FILE + 1), folder, job.format)
     finally:
-        outcomes.unpersist()
+        with suppress(ConnectionError):  # a JVM that is gone holds nothing; why it went says more
+            outcomes.unpersist()
     return counts
 
 
@@ -173,10 +174,19 @@ def _spark_errors() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         raise SensewireError(f"the Spark job failed: {_gist(str(error))}") from error
+    except ConnectionError as error:
+        raise SensewireError(
+            "the Spark job failed: its JVM ended, perhaps for want of memory"
+        ) from error
 
 
 def _gist(text: str) -> str:
-    """The line that says most: the last of a Python worker's traceback, else the first."""
+    """The line that says most: a Python worker's error, else the JVM's last cause, else the first.
+
+    >>> _gist("o1 failed\\nCaused by: java.io.IOException: No space left on device\\n\\tat x")
+    'java.io.IOException: No space left on device'
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     raised = [line for line in lines if _RAISED.match(line)]
-    return raised[-1] if raised else lines[0] if lines else "no reason was given"
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return (raised or causes or lines[:1] or ["no reason was given"])[-1]

@@ -25,9 +25,15 @@ RUN = "_run.json"
 
 def check_free(out: Path, inputs: Sequence[Path], *, overwrite: bool) -> None:
     """Raise unless a run may write to `out` when it ends."""
+    place = out.resolve()
     for path in inputs:
-        if path.absolute().is_relative_to(out.absolute()):
+        real = path.resolve()
+        if real.is_relative_to(place):
             raise SensewireError(f"--out {out} would take the place of the input {path}")
+        if place.is_relative_to(real):
+            raise SensewireError(f"--out {out} is inside {path}: the next run would read it")
+    if out.is_symlink() and not out.exists():
+        raise SensewireError(f"--out {out} is a link that leads nowhere; name another folder")
     if not out.exists():
         return
     if not overwrite:

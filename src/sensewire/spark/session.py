@@ -8,8 +8,10 @@ it is an extra, and slow to import.
 
 import os
 import re
+import socket
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,7 @@ LOCAL_MASTER = "local[*,3]"
 """Every core of this machine; a task is tried three times, where plain `local[*]` tries it once."""
 
 _LOOPBACK = "127.0.0.1"
+_PATIENCE = 5  # seconds
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _NUMBER = r"\s*(\d+|\*)\s*"
 _MASTER = re.compile(
@@ -52,6 +55,7 @@ def spark_session(*, master: str | None, settings: Mapping[str, str] = {}) -> "S
             f'PySpark cannot be imported ({error}); right would be: pip install "sensewire[spark]"'
         ) from error
 
+    _check_reachable(master)
     os.environ.update(launch_environment(master, os.environ))
     builder = SparkSession.builder.master(master).appName("sensewire")
     for name, value in session_settings(master, settings).items():
@@ -61,6 +65,20 @@ def spark_session(*, master: str | None, settings: Mapping[str, str] = {}) -> "S
     except (PySparkException, Py4JError) as error:
         reason = " ".join(str(error).splitlines()[:2])
         raise SensewireError(f"Spark did not start on {master}: {reason}") from error
+
+
+def _check_reachable(master: str) -> None:
+    """Raise where nothing listens at a standalone master's address: Spark would try for a minute.
+
+    One of several addresses, as for masters that stand by, is enough.
+    """
+    addresses = re.findall(r"([^,/]+):(\d+)", master.removeprefix("spark://"))
+    if not master.startswith("spark://") or not addresses:
+        return
+    for host, port in addresses:
+        with suppress(OSError), socket.create_connection((host, int(port)), timeout=_PATIENCE):
+            return
+    raise SensewireError(f"no Spark master answers at {master}; is it running, and reachable?")
 
 
 def launch_environment(master: str, environment: Mapping[str, str]) -> dict[str, str]:

@@ -101,6 +101,10 @@ def stated_in(data: Any) -> Stated:
 
 def _lines(path: Path) -> Iterator[Line]:
     try:
+        if path.exists() and not path.is_file():  # a pipe has no size, and may never end
+            raise SensewireError(
+                f"{path} is no regular file; expected a file of subscriptions as JSON lines"
+            )
         with path.open("rb") as file:
             for line in lines_in(file, 0, path.stat().st_size, longest=_LONGEST):
                 if not line.is_empty:

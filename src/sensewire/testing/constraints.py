@@ -92,6 +92,8 @@ class _Drawing:
                 return Minus(self.value(depth - 1))
             case "call":
                 function = self._one_of(*FUNCTIONS)
+                if function == "bound":
+                    return Call(function, (self._variable(),))
                 arity = self._one_of(*ARITIES[function])
                 return Call(function, tuple(self.value(depth - 1) for _ in range(arity)))
             case "asked":
