@@ -136,3 +136,22 @@ def test_a_file_that_vanishes_is_rejected(tmp_path: Path) -> None:
     (found,) = decode(Slice(file, 0, file.size), PLAIN)
     assert isinstance(found, Rejected)
     assert "No such file" in found.reason
+
+
+@pytest.mark.parametrize("first", ["{bad", "", '[{"specversion": "1.0"}]'])
+def test_json_lines_under_another_name_lose_their_odd_first_line_only(
+    tmp_path: Path, first: str
+) -> None:
+    (file,) = listing([put(tmp_path / "e.json", f'{first}\n{{"a": 1}}\n{{"a": 2}}\n')]).files
+    found = list(decode(Slice(file, 0, file.size), PLAIN))
+    assert [outcome.place for outcome in found if isinstance(outcome, Decoded)] == [
+        f"{file.name}:2",
+        f"{file.name}:3",
+    ]
+    assert len(found) == (3 if first else 2)
+
+
+def test_a_broken_document_is_rejected_once(tmp_path: Path) -> None:
+    (file,) = listing([put(tmp_path / "e.json", '{\n  "a": 1,\n  "b":\n')]).files
+    (found,) = decode(Slice(file, 0, file.size), PLAIN)
+    assert isinstance(found, Rejected)
