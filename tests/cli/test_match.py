@@ -1,8 +1,11 @@
 """`sensewire match`: its options, its last line, its exit codes."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -90,3 +93,38 @@ def test_the_command_itself_in_another_folder(line: list[str], tmp_path: Path) -
     assert (found.returncode, found.stderr) == (0, "")
     assert found.stdout.splitlines()[-1] == "2 events, 1 matches, 2 rejected, 0 failed"
     assert {path.name for path in tmp_path.iterdir()} == {"s.jsonl", "e.jsonl", "out"}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_command_that_is_ended_leaves_nothing_behind(
+    number: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    """Also while Spark starts, when a JVM is easily left alone."""
+    (tmp_path / "s.jsonl").write_text('{"id": "s", "text": "everything"}')
+    (tmp_path / "e.jsonl").write_text("{}")
+    words = ["--subscriptions", "s.jsonl", "--events", "e.jsonl", "--out", "out"]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "sensewire.cli.main", "match", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    time.sleep(2.5)
+    os.killpg(run.pid, number)
+    _, printed = run.communicate(timeout=60)
+    assert (run.returncode, printed) == (code, b"")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["e.jsonl", "s.jsonl"]
+    assert not is_left(run.pid)
+
+
+def is_left(group: int) -> bool:
+    """Whether some process of a group, a JVM perhaps, lives on for ten seconds."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return False
+        time.sleep(0.1)
+    return True

@@ -15,31 +15,34 @@ if TYPE_CHECKING:
 
 def foreground_session(master: str | None) -> "SparkSession":
     """The session of a command: signals end it, and it says nothing itself. For the main thread."""
-    with _interrupts_held():
+    with _signals_held():
         session = spark_session(master=master)
         # A task that fails reaches the user as one line, from the job's own error; and when we end,
         # the JVM, which ends with us, is not to complain that its workers are gone.
         session.sparkContext.setLogLevel("OFF")
-    signal.signal(signal.SIGTERM, _terminated)
     return session
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C waits until the session stands: a JVM that is half started outlives us.
+def _signals_held() -> Iterator[None]:
+    """Signals wait until the session stands, or fails: a JVM that is half started outlives us.
 
-    Afterwards it is Python's own: PySpark's handler calls the JVM from inside of the call that it
-    interrupts, and fails.
+    Afterwards Ctrl-C is Python's own (PySpark's handler calls the JVM from inside of the call that
+    it interrupts, and fails), and a request to end goes by way of every `finally`, which tidies up.
     """
     held: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: held.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if held:
-        raise KeyboardInterrupt
+        signal.signal(signal.SIGTERM, _terminated)
+        if signal.SIGTERM in held:
+            _terminated(signal.SIGTERM, None)
+        if held:
+            raise KeyboardInterrupt
 
 
 def _terminated(number: int, _: FrameType | None) -> None:
-    sys.exit(128 + number)  # by way of every `finally`, which tidies up
+    sys.exit(128 + number)
