@@ -18,6 +18,7 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.matcher import Answer, Operator
 from sensewire.match.oracle_constraints import BRIDGED, Rules, truth
 from sensewire.match.oracle_distance import distance_of, graded
+from sensewire.match.oracle_operators import Failed, Replies
 from sensewire.match.oracle_strict import STRICT, plain
 from sensewire.match.oracle_values import Reader
 from sensewire.model.batch import Batch
@@ -38,12 +39,10 @@ from sensewire.model.subscription import (
     Vertex,
     bound_by,
 )
-from sensewire.model.terms import Kind, Term, term_of
+from sensewire.model.terms import Kind, Term
 
 BUDGET = 100_000
 """Facts tried for one clause and one event, beyond trying every fact once for every atom."""
-MOST_ROWS = 100_000
-"""Rows that are taken of one operator's reply."""
 SLACK = 1e-9
 
 Bindings = Mapping[Variable, Term]
@@ -95,63 +94,6 @@ class Oracle:
 
 class BudgetError(Exception):
     """A search that took too many steps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """An operator that gave no usable reply."""
-
-    reason: str
-
-
-class Replies:
-    """What the operators say of one event; each question is asked once."""
-
-    def __init__(self, event: Event, operators: Mapping[str, Operator]) -> None:
-        self._event = event
-        self._operators = operators
-        self._known: dict[OperatorCall, list[dict[Variable, Term]] | Failed] = {}
-
-    def to(self, call: OperatorCall) -> list[dict[Variable, Term]] | Failed:
-        if call not in self._known:
-            try:
-                self._known[call] = self._asked(call)
-            except Exception as error:  # whatever an operator raises is its failure, not ours
-                reason = f"operator {call.operator} failed: {type(error).__name__}: {error}"
-                self._known[call] = Failed(reason)
-        return self._known[call]
-
-    def _asked(self, call: OperatorCall) -> list[dict[Variable, Term]]:
-        variables = {
-            part: part.as_written() for part in call.arguments if isinstance(part, Variable)
-        }
-        arguments = [_argument(part) for part in call.arguments]
-        reply = self._operators[call.operator](self._event, *arguments)
-        if isinstance(reply, bool):
-            reply = [{}] if reply else []
-        if isinstance(reply, str | bytes | Mapping):
-            raise TypeError(f"answered a {type(reply).__name__}; expected a bool or rows")
-        rows: list[dict[Variable, Term]] = []
-        for row in reply:
-            if len(rows) == MOST_ROWS:
-                raise ValueError(f"answered more than {MOST_ROWS:,} rows")
-            if not isinstance(row, Mapping):
-                raise TypeError(f"answered a row that is a {type(row).__name__}, not a mapping")
-            if len(variables) == len(row) == 1:  # one value for one variable, whatever its name
-                rows.append(dict(zip(variables, map(term_of, row.values()), strict=True)))
-                continue
-            missing = [str(asked) for asked in variables.values() if asked.name not in row]
-            if missing:
-                raise ValueError(f"answered yes, but bound no {', '.join(missing)}")
-            rows.append({v: term_of(row[asked.name]) for v, asked in variables.items()})
-        return rows
-
-
-def _argument(part: Variable | Constant) -> Term | Variable:
-    """What an operator is given: a term, the string that a bare name spells, or the variable."""
-    if isinstance(part, Variable):
-        return part.as_written()
-    return part.value if isinstance(part.value, Term) else term_of(part.value.text)
 
 
 class Judgement:
