@@ -1,7 +1,7 @@
 """SQLite judges attribute predicates: records as rows, each predicate as an EXISTS.
 
-Proved by breaking: an order that includes its bound, a `not` that wants the attribute to be there,
-and predicates that must be met by one value together are caught.
+Proved by breaking: an order that includes its bound, a between that leaves one out, and a `not` that
+blocks nothing, or the wrong events, are caught.
 """
 
 import sqlite3
