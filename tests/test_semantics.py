@@ -1,7 +1,7 @@
 """`docs/semantics.md`, row by row, against every matcher that takes the subscription.
 
-Proved by breaking: 47 of the oracle's rules (bridges, readings, conditions, negation, injective, the
-third value, distance) were broken one by one, and rows were added until each was caught.
+Proved by breaking: 47 of the oracle's rules (bridges, readings, conditions, negation, injective,
+the third value, distance) were broken one by one, and rows were added until each was caught.
 """
 
 import re
