@@ -208,7 +208,7 @@ def check(subscription: Subscription, triples: list[tuple[Term, Term, Term]]) ->
 cases = given(strict_subscriptions(), st.lists(facts, max_size=8, unique=True))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @cases
 def test_strict_subscriptions_have_the_rows_of_pyoxigraph(
     subscription: Subscription, triples: list[tuple[Term, Term, Term]]
