@@ -116,8 +116,6 @@ def test_an_unknown_matcher_is_named() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: sw.Knowledge.load("shop.yaml"),
-        lambda: sw.Engine().explain("s", sw.Event.record({})),
         lambda: sw.Engine().match_batch(None),
         lambda: sw.Engine().save("index"),
         lambda: sw.Engine.open("index"),

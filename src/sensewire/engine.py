@@ -1,20 +1,24 @@
 """The engine: the way of an event, on one screen.
 
-    event ──> encode ──> match ──> merged by subscription ──> matches
+    event ──> encode ──> normalise ──────────> match ──> merged by subscription ──> matches
+                         derived facts,
+                         canonical terms
 
-The same code runs wherever events are matched. Passes between encode and match (canonical terms,
-derived facts) join here when there is knowledge to apply.
+The same code runs wherever events are matched.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from os import PathLike
 from typing import Never
 
 from sensewire.events.encode import encode
+from sensewire.explain.explanation import Explanation
+from sensewire.explain.inquiry import explained
 from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match.ambiguity import refuse_ambiguity
 from sensewire.match.dispatch import dispatch_to
 from sensewire.match.matcher import Answer, Operator
 from sensewire.model.canonical import CanonicalClause, canonical_clauses
@@ -24,13 +28,15 @@ from sensewire.model.event import Event
 from sensewire.model.match import Failure, Match, Matches, Row
 from sensewire.model.subscription import RESERVED, Conjunction, Not, OperatorCall, Subscription
 from sensewire.model.terms import Term
+from sensewire.normalise.passes import normalised
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A subscription that stands, and its clauses."""
+    """A subscription that stands, as it was added, and its clauses."""
 
     id: str
+    subscription: Subscription
     clauses: tuple[CanonicalClause, ...]
 
 
@@ -65,18 +71,24 @@ class Engine:
 
     def match(self, event: Event, best: int | None = None) -> Matches:
         """The subscriptions that an event matches; with `best`, only that many, nearest first."""
-        if not isinstance(event, Event):
-            raise EventError(
-                f"a {type(event).__name__} is no event; make one with Event.record or Event.rdf"
-            )
+        _check_event(event)
         (matches,) = self._match_all((event,))
+        if isinstance(matches, EventError):
+            raise matches
         if best is None:
             return matches
         nearest = nsmallest(best, matches, key=lambda match: (match.distance, match.subscription))
         return Matches(tuple(nearest), matches.failures)
 
-    def _match_all(self, events: Iterable[Event]) -> Iterator[Matches]:
-        batch = encode(tuple(events))
+    def _match_all(self, events: Sequence[Event]) -> Iterator[Matches | EventError]:
+        batch = normalised(encode(events), self.knowledge)
+        if batch.rejected:  # the rest is matched without them
+            kept = [event for row, event in enumerate(events) if row not in batch.rejected]
+            matched = self._match_all(kept)
+            for row in range(len(events)):
+                reason = batch.rejected.get(row)
+                yield next(matched) if reason is None else EventError(reason)
+            return
         for answers in self._dispatch.match(batch):
             yield self._merged(answers)
 
@@ -95,7 +107,8 @@ class Engine:
             if call not in self._operators:
                 known = ", ".join(sorted(self._operators)) or "none"
                 raise SubscriptionError(f"there is no operator {call!r}; registered: {known}")
-        standing = Standing(name, canonical_clauses(subscription))
+        refuse_ambiguity(subscription, self.knowledge)
+        standing = Standing(name, subscription, canonical_clauses(subscription))
         indexed: list[CanonicalClause] = []
         try:
             for clause in standing.clauses:
@@ -147,9 +160,13 @@ class Engine:
             if f"s{self._named}" not in self._standing:
                 return f"s{self._named}"
 
-    def explain(self, id: str, event: Event) -> Never:
-        """Why an event matches a subscription, or not; this version cannot tell yet."""
-        raise _not_yet("explain a match")
+    def explain(self, id: str, event: Event) -> Explanation:
+        """Why an event matches a subscription, or not: condition by condition."""
+        standing = self._standing.get(id)
+        if standing is None:
+            raise SubscriptionError(f"there is no subscription {id!r}")
+        _check_event(event)
+        return explained(id, standing.subscription, event, self.knowledge, self._operators)
 
     def match_batch(self, batch: object) -> Never:
         """Match an Arrow batch; this version cannot yet."""
@@ -165,6 +182,13 @@ class Engine:
     ) -> Never:
         """Open a saved index; this version cannot yet."""
         raise _not_yet("open a saved index")
+
+
+def _check_event(event: object) -> None:
+    if not isinstance(event, Event):
+        raise EventError(
+            f"a {type(event).__name__} is no event; make one with Event.record or Event.rdf"
+        )
 
 
 def _not_yet(what: str) -> SensewireError:

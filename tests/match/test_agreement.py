@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.knowledge.mappings import MappingFunction, mapping_function
 from sensewire.match.dispatch import MATCHERS
 from sensewire.match.matcher import Operator
 from sensewire.model import datatypes
@@ -51,6 +53,7 @@ from sensewire.model.terms import (
 )
 from sensewire.testing.agreement import agree
 from sensewire.testing.events import events
+from sensewire.testing.knowledge import knowledge
 from sensewire.testing.subscriptions import conditions, subscriptions, vocabulary
 
 ATTRIBUTES = ["price", "colour"]
@@ -183,3 +186,73 @@ def test_matchers_of_records_equal_the_oracle(
     matcher: str, asked: list[Subscription], sent: list[Event]
 ) -> None:
     assert agree(matcher, asked, sent).taken == len(asked)
+
+
+NAMES = ["red", "green", "Thing", "one word", "other", "crimson"]
+KNOWN_TERMS = [
+    *(string(name) for name in NAMES),
+    *map(term_of, (1, 2, 1.5)),
+    untyped("red"),
+    iri("http://one.org/red"),
+    iri("http://x.org/green"),
+    string("one:red"),
+    string("RED"),
+]
+KNOWN_WORDS = vocabulary(attributes=[*ATTRIBUTES, "tags"], terms=KNOWN_TERMS)
+
+
+def function(name: str, of: str, attribute: str, text: str) -> MappingFunction:
+    return mapping_function(name, [(of, string(of))], [(string(attribute), text)])
+
+
+FUNCTIONS = [
+    function("paint", "price", "colour", "price > 1 ? 'crimson' : 'green'"),
+    function("ratio", "price", "colour", "1 / (price - price)"),
+    function("dye", "colour", "price", "colour == 'red' ? 2 : null"),
+    function("broken", "colour", "tags", "string(1 / 0) + colour"),
+]
+known_predicates = st.builds(Predicate, KNOWN_WORDS.attributes, conditions(KNOWN_WORDS))
+known_atoms = st.one_of(
+    known_predicates, known_predicates, known_predicates.map(lambda p: Not(Conjunction((p,))))
+)
+of_known_predicates = st.lists(
+    st.lists(known_atoms, max_size=3).map(lambda atoms: Conjunction(tuple(atoms))),
+    min_size=1,
+    max_size=2,
+).map(lambda conjunctions: Subscription(tuple(conjunctions)))
+cases_with_knowledge = given(
+    known=knowledge(NAMES, ATTRIBUTES, FUNCTIONS),
+    asked=st.lists(of_known_predicates, min_size=1, max_size=6),
+    sent=st.lists(events(ATTRIBUTES, KNOWN_TERMS), min_size=1, max_size=3),
+)
+
+
+@pytest.mark.parametrize("matcher", ["counting"])
+@settings(max_examples=300, deadline=None)
+@cases_with_knowledge
+def test_matchers_of_records_equal_the_oracle_with_knowledge(
+    matcher: str, known: Knowledge, asked: list[Subscription], sent: list[Event]
+) -> None:
+    agree(matcher, asked, sent, knowledge=known)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("matcher", ["counting"])
+@settings(max_examples=10_000, deadline=None)
+@cases_with_knowledge
+def test_many_more_cases_with_knowledge(
+    matcher: str, known: Knowledge, asked: list[Subscription], sent: list[Event]
+) -> None:
+    agree(matcher, asked, sent, knowledge=known)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    known=knowledge(NAMES, ATTRIBUTES, FUNCTIONS),
+    asked=st.lists(subscriptions(KNOWN_WORDS), min_size=1, max_size=4),
+    sent=st.lists(events(ATTRIBUTES, KNOWN_TERMS), min_size=1, max_size=3),
+)
+def test_dispatch_equals_the_oracle_with_knowledge(
+    known: Knowledge, asked: list[Subscription], sent: list[Event]
+) -> None:
+    agree("auto", asked, sent, knowledge=known, operators=OPERATORS)

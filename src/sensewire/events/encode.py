@@ -5,7 +5,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from sensewire.model.batch import NO_HOME, RAW, Batch
+from sensewire.model.batch import NO_HOME, NO_ROOT, RAW, Batch
 from sensewire.model.event import Event
 from sensewire.model.terms import Term
 
@@ -37,4 +37,5 @@ def encode(events: Sequence[Event]) -> Batch:
         offsets=np.array([0, *accumulate(len(event.facts) for event in events)], dtype=np.int64),
         home=np.array(homes, dtype=np.int32),
         events=tuple(events),
+        root=np.full(len(columns), NO_ROOT, dtype=np.int32),
     )

@@ -1,77 +1,259 @@
 """What people mean by their words: roots, what is narrower than what, and which is declared.
 
-This version knows nothing: every word stands for itself, and an IRI is read by its local name. The
-questions that matchers ask are all here, so that knowledge can be filled in behind them.
+The questions that passes, matchers and explanations ask, answered from what the files state
+(`content.py`). Two hierarchies stand behind them: that of values (concepts), and that of attributes
+(concepts and properties, mixed paths included; plain names of all schemes merged). Roots are terms,
+compared as such; a word that nobody knows is its own root.
 """
 
-import hashlib
-from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from os import PathLike
-from typing import Self
+from typing import Any, Self
 
+from sensewire.knowledge.closure import Closure, closure_of
+from sensewire.knowledge.content import Content, Entity, as_attribute, is_plain_name, own_name
+from sensewire.knowledge.hierarchy import Hierarchy
+from sensewire.knowledge.mappings import MappingFunction
+from sensewire.knowledge.vocabulary import THING
+from sensewire.knowledge.words import FOR_ATTRIBUTES, FOR_VALUES, Scope, Words
 from sensewire.model import datatypes
-from sensewire.model.errors import KnowledgeError
 from sensewire.model.terms import Kind, Term, local_name, string
 
-THING = string("Thing")
-"""The root of the concept that everything is."""
+_REMEMBERED = 65_536  # words; events bring new ones without end
 
 
-@dataclass(frozen=True, slots=True)
 class Knowledge:
-    """One frozen value; `Knowledge()` is the empty one. Roots are terms, compared as such."""
+    """One frozen value; `Knowledge()` is the empty one. Equal content is equal knowledge.
+
+    >>> laptop = Knowledge().value_root(string("laptop"))
+    >>> laptop == string("laptop")
+    True
+    """
+
+    def __init__(self, content: Content = Content()) -> None:  # noqa: B008 - a frozen value
+        self.content = content
+        self._words = Words(content)
+        preferred = _preferred(content)
+        self._values = Hierarchy(content.broader, content.same, preferred)
+        self._attributes = Hierarchy(
+            [
+                (as_attribute(a), as_attribute(b))
+                for a, b in (*content.broader, *content.subproperties)
+            ],
+            [(as_attribute(a), as_attribute(b)) for a, b in content.same],
+            preferred,
+        )
+        self._parents = self._declared(content.broader)
+        self._classes = self._declared(content.instances)
+        remembered = lru_cache(maxsize=_REMEMBERED)
+        self.value_root = remembered(self._value_root)
+        self.attribute_roots = remembered(self._attribute_roots)
+        self.attributes_above = remembered(self._attributes_above)
+        self.scope_of = remembered(self._scope_of)
+        self._scopes: dict[Term, frozenset[str]] = {}
+        for attribute, schemes in content.scopes:
+            for root in self.attribute_roots(attribute):
+                self._scopes[root] = self._scopes.get(root, frozenset()) | frozenset(schemes)
+        self.scope_of.cache_clear()
 
     @classmethod
     def load(cls, *paths: str | PathLike[str]) -> Self:
-        """Knowledge from files; this version cannot load any."""
-        names = ", ".join(str(path) for path in paths) or "nothing"
-        raise KnowledgeError(
-            f"cannot load {names}: this version does not load knowledge yet; use Knowledge()"
-        )
+        """Knowledge from files: YAML, RDF in any syntax, WordNet's folder."""
+        from sensewire.knowledge.load import loaded
 
-    @property
+        return cls(loaded(paths))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Knowledge) and self.content == other.content
+
+    def __hash__(self) -> int:
+        return hash(self.version)
+
+    def __repr__(self) -> str:
+        return f"<Knowledge {self.version[:12]}, {len(self.content.entities):,} entities>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.content,))
+
+    @cached_property
     def version(self) -> str:
         """A hash of the content."""
-        return hashlib.sha256(b"").hexdigest()
+        from sensewire.knowledge.stored import digest
 
-    def value_root(self, term: Term) -> Term:
-        """The representative of a value's synonyms.
+        return digest(self.content)
+
+    @property
+    def mappings(self) -> tuple[MappingFunction, ...]:
+        """The mapping functions, in the order of their names."""
+        return self.content.mappings
+
+    # Words
+
+    def entity(self, term: Term) -> Entity | None:
+        """What is known of an entity under its own term."""
+        return self._words[term]
+
+    def value_meanings(self, term: Term, scope: Scope = None) -> tuple[Term, ...]:
+        """The roots that a value may stand for; more than one: it is ambiguous."""
+        if not _is_word(term):
+            return ()
+        found = self._words.meant_by(term, scope, FOR_VALUES)
+        return tuple(dict.fromkeys(self._values.root(entity.term) for entity in found))
+
+    def _value_root(self, term: Term, scope: Scope = None) -> Term:
+        """The representative of a value's synonyms; an ambiguous word stays a plain string.
 
         >>> from sensewire.model.terms import iri
         >>> Knowledge().value_root(iri("http://x.org/laptop")) == string("laptop")
         True
         """
-        if term.kind is Kind.IRI and not _is_datatype(term.text):
-            return string(local_name(term.text))
-        return string(term.text) if term.kind is Kind.UNTYPED else term
+        if not _is_word(term):
+            return term
+        word = local_name(term.text) if term.kind is Kind.IRI else term.text
+        if word == THING.text and self._words[term] is None:
+            return THING
+        meanings = self.value_meanings(term, scope)
+        return meanings[0] if len(meanings) == 1 else string(word)
 
-    def attribute_root(self, term: Term) -> Term:
-        """The representative of an attribute's or property's synonyms."""
-        return string(local_name(term.text)) if term.kind is Kind.IRI else term
+    def is_ambiguous(self, term: Term, scope: Scope = None) -> bool:
+        """Whether a value has several meanings."""
+        return len(self.value_meanings(term, scope)) > 1
+
+    def _attribute_roots(self, term: Term) -> frozenset[Term]:
+        """The roots that an attribute's name stands for; a name in several schemes has several."""
+        found = self._words.meant_by(term, None, FOR_ATTRIBUTES)
+        if found:
+            return frozenset(self._attributes.root(as_attribute(each.term)) for each in found)
+        return frozenset((string(local_name(term.text) if term.kind is Kind.IRI else term.text),))
+
+    def _scope_of(self, attribute: Term) -> Scope:
+        """The schemes that the values of an attribute are read in; None: all."""
+        bound = [self._scopes[root] for root in self.attribute_roots(attribute) & set(self._scopes)]
+        return frozenset().union(*bound) if bound else None
+
+    # What is narrower than what
 
     def above(self, root: Term) -> frozenset[Term]:
-        """The roots that a concept is ⊑, itself included."""
-        return frozenset((root, THING))
+        """The roots that a concept or an individual is ⊑, itself included."""
+        if root not in self._classes:
+            return self._values.above(root) | {THING}
+        classes = (self._values.above(self._values.root(each)) for each in self._classes[root])
+        return self._values.above(root).union({THING}, *classes)
 
-    def attributes_above(self, root: Term) -> frozenset[Term]:
-        """The roots that an attribute is ⊑, itself included."""
-        return frozenset((root,))
+    def below(self, root: Term) -> frozenset[Term]:
+        """The known roots that are ⊑ a concept, individuals included."""
+        concepts = self._values.below(root)
+        return concepts | {
+            individual
+            for individual, classes in self._classes.items()
+            if any(self._values.root(each) in concepts for each in classes)
+        }
+
+    def children(self, root: Term) -> frozenset[Term]:
+        """The roots one step below a concept."""
+        return frozenset(self._values.children(root))
+
+    def _attributes_above(self, attribute: Term) -> frozenset[Term]:
+        """The roots that an attribute is ⊑, its own included."""
+        roots = self.attribute_roots(attribute)
+        return frozenset().union(*(self._attributes.above(root) for root in roots))
 
     def parents(self, root: Term) -> frozenset[Term]:
-        """The declared parents of a concept, as roots."""
-        return frozenset()
+        """The declared parents of a concept, as they were declared."""
+        return self._parents.get(root, frozenset())
 
     def classes(self, root: Term) -> frozenset[Term]:
-        """The declared classes of an individual that the knowledge lists, as roots."""
-        return frozenset()
+        """The declared classes of an individual that the knowledge lists, as they were declared."""
+        return self._classes.get(root, frozenset())
+
+    def root(self, entity: Term) -> Term:
+        """The root of an entity, given by its own term."""
+        return self._values.root(entity)
+
+    # Ways up
+
+    def path_up(self, root: Term, ancestor: Term) -> list[Term] | None:
+        """The shortest way from a concept or individual up to a more general concept, or None."""
+        if ancestor == THING and root != THING:
+            tops = (top for top in self.above(root) if not self._values.parents(top))
+            ways = (self._way(root, top) for top in sorted(tops, key=str))
+            return [*min((way for way in ways if way), key=len), THING]
+        return self._way(root, ancestor)
+
+    def _way(self, root: Term, ancestor: Term) -> list[Term] | None:
+        ways = [self._values.path_up(root, ancestor)]
+        for each in sorted(self.classes(root), key=str):
+            rest = self._values.path_up(self._values.root(each), ancestor)
+            ways.append(None if rest is None else [root, *rest])
+        return min((way for way in ways if way is not None), key=len, default=None)
 
     def steps_up(self, root: Term, ancestor: Term) -> int | None:
-        """The length of the shortest path from a concept up to a more general one, or None."""
-        return 0 if root == ancestor else None
+        """The length of the shortest way up; from an individual to its class is one step."""
+        path = self.path_up(root, ancestor)
+        return None if path is None else len(path) - 1
 
-    def attribute_steps_up(self, root: Term, ancestor: Term) -> int | None:
-        """The length of the shortest path from an attribute up to a more general one, or None."""
-        return 0 if root == ancestor else None
+    def attribute_path_up(self, attribute: Term, ancestor: Term) -> list[Term] | None:
+        """The shortest way from an attribute up to a more general one, or None."""
+        ways = [
+            self._attributes.path_up(low, high)
+            for low in sorted(self.attribute_roots(attribute), key=str)
+            for high in sorted(self.attribute_roots(ancestor), key=str)
+        ]
+        return min((way for way in ways if way is not None), key=len, default=None)
+
+    def attribute_steps_up(self, attribute: Term, ancestor: Term) -> int | None:
+        """The length of the shortest way from an attribute up to a more general one, or None."""
+        path = self.attribute_path_up(attribute, ancestor)
+        return None if path is None else len(path) - 1
+
+    @cached_property
+    def closure(self) -> Closure:
+        """⊑ between all known concepts, as arrays."""
+        ends = (end for pair in (*self.content.broader, *self.content.same) for end in pair)
+        known = (entity.term for entity in self.content.entities)
+        return closure_of(
+            self._values, list(dict.fromkeys(self._values.root(term) for term in (*known, *ends)))
+        )
+
+    def _declared(self, pairs: tuple[tuple[Term, Term], ...]) -> dict[Term, frozenset[Term]]:
+        """What was declared for each root, as it was declared."""
+        found: dict[Term, set[Term]] = {}
+        for one, declared in pairs:
+            found.setdefault(self._values.root(one), set()).add(declared)
+        return {root: frozenset(each) for root, each in found.items()}
+
+
+def _preferred(content: Content) -> Any:  # a key of sorting: any tuple of one shape
+    """The order in which synonyms stand for each other: named roots first, deprecated ones last."""
+    listed = {
+        as_attribute(other)
+        for root, other in content.same
+        if is_plain_name(root) or is_plain_name(other)
+    }
+    deprecated = {as_attribute(entity.term) for entity in content.entities if entity.deprecated}
+
+    def key(term: Term) -> tuple[bool, bool, str, str]:
+        node = as_attribute(term)
+        return (node in listed, node in deprecated, term.text, term.datatype or "")
+
+    return key
+
+
+def called(root: Term) -> str:
+    """A root as people call it.
+
+    >>> from sensewire.model.terms import iri
+    >>> called(iri("http://x.org/brick#Sensor")), called(string("laptop"))
+    ('Sensor', 'laptop')
+    """
+    return own_name(root)
+
+
+def _is_word(term: Term) -> bool:
+    """Whether a value is looked up: IRIs, strings and untyped literals are, datatypes are not."""
+    if term.kind is Kind.IRI:
+        return not _is_datatype(term.text)
+    return term.kind in (Kind.STRING, Kind.UNTYPED)
 
 
 def _is_datatype(address: str) -> bool:

@@ -59,6 +59,19 @@ def unparse(subscription: Subscription) -> str:
     return text
 
 
+def unparse_parts(conjunction: Conjunction, *, strict: bool = False) -> tuple[str, ...]:
+    """The atoms and constraints of a conjunction, each in our language.
+
+    >>> from sensewire.language.parse import parse
+    >>> unparse_parts(parse("a = ?x and ?x > 5 and not b = 2").conjunctions[0])
+    ('a = ?x', 'not b = 2', '?x > 5')
+    """
+    spelling = Spelling(strict)
+    bound = frozenset(bound_by(conjunction))
+    atoms = [_atom(atom, bound, spelling) for atom in conjunction.atoms]
+    return (*atoms, *(constraint(found, spelling) for found in conjunction.constraints))
+
+
 def _conjunction(conjunction: Conjunction, outside: frozenset[Variable], spelling: Spelling) -> str:
     bound = outside.union(bound_by(conjunction))
     texts = []

@@ -17,7 +17,7 @@ absent or have many values, so that a predicate is counted once however many fac
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sensewire.knowledge.knowledge import Knowledge
@@ -45,8 +45,9 @@ class Held:
 
 @dataclass(slots=True)
 class AttributeIndex:
-    """The predicates on one attribute."""
+    """The predicates on one attribute: all of them, and the two ways to find those that hold."""
 
+    held: dict[Held, None] = field(default_factory=dict)
     hashed: dict[Hashable, list[Held]] = field(default_factory=lambda: defaultdict(list))
     listed: list[Held] = field(default_factory=list)
 
@@ -93,9 +94,12 @@ class Counting:
         return [self._answers(batch, row) for row in range(len(batch))]
 
     def _answers(self, batch: Batch, row: int) -> list[Answer]:
-        satisfied = {id(held): held for held in self._satisfied(batch, row)}.values()
+        satisfied = dict.fromkeys(self._satisfied(batch, row))
         blocked = {number for held in satisfied for number in held.blocks}
         counters = Counter(number for held in satisfied for number in held.needed_by)
+        doubted = self._doubted(batch, row, satisfied)
+        if doubted:
+            return self._answers_in_doubt(blocked, counters, doubted)
         holding = [number for number, count in counters.items() if count == self._needs[number]]
         return [
             Answer(number, _ONE_EMPTY_ROW)
@@ -103,33 +107,70 @@ class Counting:
             if number not in blocked
         ]
 
+    def _doubted(self, batch: Batch, row: int, satisfied: Container[Held]) -> dict[Held, set[str]]:
+        """The predicates that something unknown of the home vertex may satisfy, and why."""
+        doubted: dict[Held, set[str]] = defaultdict(set)
+        for unknown in batch.unknown.get(row, ()):
+            if unknown.subject == batch.events[row].home:
+                for key in self._attribute_probes(unknown.property):
+                    for held in self._held_under(key):
+                        if held not in satisfied:
+                            doubted[held].add(unknown.reason)
+        return doubted
+
+    def _held_under(self, key: Hashable) -> Iterable[Held]:
+        index = self._attributes.get(key)
+        return () if index is None else index.held
+
+    def _answers_in_doubt(
+        self, blocked: Container[int], counters: Counter[int], doubted: Mapping[Held, set[str]]
+    ) -> list[Answer]:
+        """A clause that lacks only what is unknown, or that something unknown may block."""
+        perhaps = Counter(number for held in doubted for number in held.needed_by)
+        reasons: dict[int, set[str]] = defaultdict(set)
+        for held, why in doubted.items():
+            for number in held.needed_by | held.blocks:
+                reasons[number] |= why
+        return [
+            Answer(number, reasons=tuple(sorted(reasons[number])))
+            if number in reasons
+            else Answer(number, _ONE_EMPTY_ROW)
+            for number in dict.fromkeys((*counters, *perhaps, *self._needing_none))
+            if number not in blocked and counters[number] + perhaps[number] == self._needs[number]
+        ]
+
     def _satisfied(self, batch: Batch, row: int) -> Iterator[Held]:
         """The predicates that some fact of the event's home vertex satisfies."""
         start, end = batch.offsets[row], batch.offsets[row + 1]
         terms, home = batch.terms, batch.home[row]
         types: dict[int, list[Term]] = defaultdict(list)
-        found: list[tuple[AttributeIndex, int]] = []
-        columns = (batch.subject, batch.property, batch.object)
-        for subject, name, value in zip(*(c[start:end].tolist() for c in columns), strict=True):
+        found: list[tuple[AttributeIndex, int, int]] = []
+        columns = (batch.subject, batch.property, batch.object, batch.root)
+        rows = zip(*(column[start:end].tolist() for column in columns), strict=True)
+        for subject, name, value, root in rows:
             if terms[name] == RDF_TYPE:
                 types[subject].append(terms[value])
             if subject == home:
                 indexes = (self._attributes.get(key) for key in self._attribute_probes(terms[name]))
-                found.extend((index, value) for index in indexes if index is not None)
-        views: dict[int, View] = {}
-        for index, value in found:
-            if value not in views:
-                views[value] = view_of(terms[value], types.get(value, ()), self._knowledge)
-            yield from index.satisfied_by(views[value])
+                found.extend((index, value, root) for index in indexes if index is not None)
+        views: dict[tuple[int, int], View] = {}
+        for index, value, root in found:
+            if (value, root) not in views:
+                views[value, root] = view_of(
+                    terms[value], batch.roots[root], types.get(value, ()), self._knowledge
+                )
+            yield from index.satisfied_by(views[value, root])
 
     def _hold(self, predicate: Predicate) -> Held:
-        held = Held(predicate, ready(predicate.condition, self._knowledge))
-        index = self._attributes[self._attribute_key(predicate.attribute)]
-        keys = keys_of(predicate.condition, self._knowledge)
-        if keys is None:
-            index.listed.append(held)
-        else:
-            for key in keys:
+        scope = self._knowledge.scope_of(spelled(predicate.attribute))
+        held = Held(predicate, ready(predicate.condition, self._knowledge, scope))
+        keys = keys_of(predicate.condition, self._knowledge, scope)
+        for attribute in self._attribute_keys(predicate.attribute):
+            index = self._attributes[attribute]
+            index.held[held] = None
+            if keys is None:
+                index.listed.append(held)
+            for key in keys or ():
                 index.hashed[key].append(held)
         self._held[predicate] = held
         return held
@@ -137,29 +178,30 @@ class Counting:
     def _release(self, held: Held) -> None:
         predicate = held.predicate
         del self._held[predicate]
-        attribute = self._attribute_key(predicate.attribute)
-        index = self._attributes[attribute]
-        keys = keys_of(predicate.condition, self._knowledge)
-        if keys is None:
-            index.listed.remove(held)
-        else:
-            for key in keys:
+        scope = self._knowledge.scope_of(spelled(predicate.attribute))
+        keys = keys_of(predicate.condition, self._knowledge, scope)
+        for attribute in self._attribute_keys(predicate.attribute):
+            index = self._attributes[attribute]
+            del index.held[held]
+            if keys is None:
+                index.listed.remove(held)
+            for key in keys or ():
                 index.hashed[key].remove(held)
                 if not index.hashed[key]:
                     del index.hashed[key]
-        if not index.listed and not index.hashed:
-            del self._attributes[attribute]
+            if not index.held:
+                del self._attributes[attribute]
 
-    def _attribute_key(self, attribute: Constant) -> Hashable:
+    def _attribute_keys(self, attribute: Constant) -> list[Hashable]:
+        """The keys that an attribute is found under: each of its roots, or itself if exact."""
         if attribute.reading is Reading.MEANING:
-            return ("root", self._knowledge.attribute_root(spelled(attribute)))
+            return [("root", root) for root in self._knowledge.attribute_roots(spelled(attribute))]
         if isinstance(attribute.value, Name):
-            return ("name", attribute.value.text)
-        return _exact_key(attribute.value)
+            return [("name", attribute.value.text)]
+        return [_exact_key(attribute.value)]
 
     def _attribute_probes(self, property: Term) -> Iterator[Hashable]:
-        root = self._knowledge.attribute_root(property)
-        for above in self._knowledge.attributes_above(root):
+        for above in self._knowledge.attributes_above(property):
             yield ("root", above)
         yield ("name", local_name(property.text) if property.kind is Kind.IRI else property.text)
         yield _exact_key(property)

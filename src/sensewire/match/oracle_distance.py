@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from sensewire.match.oracle_values import Reader
+from sensewire.match.oracle_values import Reader, Scopes, spelled
 from sensewire.model import comparison
 from sensewire.model.conditions import (
     Between,
@@ -37,10 +37,20 @@ def distance_of(predicate: Predicate, values: Iterable[tuple[Term, Term]], reade
     return min((_from(predicate, name, value, reader) for name, value in values), default=FAR)
 
 
+def least_of(predicate: Predicate, property: Term, reader: Reader) -> float:
+    """The least distance of a predicate from any value that a property might have."""
+    if reader.names(property, predicate.attribute):
+        return 0.0
+    if not isinstance(predicate.condition, Equal | OneOf):
+        return FAR
+    return _sideways(predicate.attribute, property, reader)
+
+
 def _from(predicate: Predicate, property: Term, value: Term, reader: Reader) -> float:
     condition = predicate.condition
+    scopes = reader.scopes(property, predicate.attribute)
     named = reader.names(property, predicate.attribute)
-    if named and reader.meets(value, condition):
+    if named and reader.meets(value, condition, scopes):
         return 0.0
     match condition:
         case Equal():
@@ -66,26 +76,30 @@ def _up(
     reader: Reader,
 ) -> float:
     """Steps from the attribute up to the event's, and from the nearest constant up to its value."""
-    knowledge = reader.knowledge
-    sideways: float = 0.0
-    if not reader.names(property, attribute):
-        steps = None
-        if attribute.reading is Reading.MEANING and isinstance(attribute.value, Term):
-            asked = knowledge.attribute_root(attribute.value)
-            steps = knowledge.attribute_steps_up(asked, knowledge.attribute_root(property))
-        if steps is None:
-            return FAR
-        sideways = steps
-    return sideways + min(_steps(constant, value, reader) for constant in constants)
-
-
-def _steps(constant: Constant, value: Term, reader: Reader) -> float:
-    if reader.meets(value, Equal(constant)):
-        return 0.0
-    if constant.reading is Reading.EXACT or not isinstance(constant.value, Term):
+    sideways = _sideways(attribute, property, reader)
+    if sideways == FAR:
         return FAR
-    knowledge = reader.knowledge
-    steps = knowledge.steps_up(knowledge.value_root(constant.value), knowledge.value_root(value))
+    scopes = reader.scopes(property, attribute)
+    return sideways + min(_steps(constant, value, scopes, reader) for constant in constants)
+
+
+def _sideways(attribute: Constant, property: Term, reader: Reader) -> float:
+    if reader.names(property, attribute):
+        return 0.0
+    if attribute.reading is Reading.EXACT:
+        return FAR
+    steps = reader.knowledge.attribute_steps_up(spelled(attribute), property)
+    return FAR if steps is None else steps
+
+
+def _steps(constant: Constant, value: Term, scopes: Scopes, reader: Reader) -> float:
+    if reader.meets(value, Equal(constant), scopes):
+        return 0.0
+    if constant.reading is Reading.EXACT:
+        return FAR
+    root = reader.knowledge.value_root
+    asked = root(spelled(constant), scopes.constant)
+    steps = reader.knowledge.steps_up(asked, root(value, scopes.value))
     return FAR if steps is None else steps
 
 

@@ -1,10 +1,11 @@
 """How the oracle reads one value: root, ⊑, and the conditions on it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from typing import assert_never
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, assert_never
 
 from sensewire.knowledge.knowledge import Knowledge
+from sensewire.knowledge.words import Scope
 from sensewire.model import comparison, datatypes
 from sensewire.model.conditions import (
     Between,
@@ -33,6 +34,17 @@ _BY_TEXT = (Kind.STRING, Kind.UNTYPED)
 _WITH_TEXT = (Kind.STRING, Kind.UNTYPED, Kind.LANGUAGE, Kind.IRI)
 
 
+class Scopes(NamedTuple):
+    """Where words are looked up: a value's in the scope of the event's attribute, a constant's in
+    that of the subscription's."""
+
+    value: Scope = None
+    constant: Scope = None
+
+
+EVERYWHERE = Scopes()
+
+
 class Reader:
     """Reads the values of one event through the knowledge."""
 
@@ -43,22 +55,35 @@ class Reader:
             if fact.property == RDF_TYPE:
                 self._types[fact.subject].append(fact.object)
 
+    def types(self, value: Term) -> Sequence[Term]:
+        """The classes that the event declares for a value."""
+        return self._types.get(value, ())
+
+    def datatypes(self, value: Term) -> Iterator[Term]:
+        """The datatypes that a literal is of."""
+        return _datatypes(value)
+
     def names(self, property: Term, attribute: Constant) -> bool:
         """Whether a fact's property is the attribute, or narrower under meaning."""
         if attribute.reading is Reading.EXACT:
             return same(property, attribute.value)
-        asked = self.knowledge.attribute_root(_term(attribute))
-        return asked in self.knowledge.attributes_above(self.knowledge.attribute_root(property))
+        asked = self.knowledge.attribute_roots(spelled(attribute))
+        return not asked.isdisjoint(self.knowledge.attributes_above(property))
 
-    def meets(self, value: Term, condition: Condition) -> bool:
+    def scopes(self, property: Term, attribute: Constant) -> Scopes:
+        """Where the values of a property, and the constants for an attribute, are looked up."""
+        scope = self.knowledge.scope_of
+        return Scopes(scope(property), scope(spelled(attribute)))
+
+    def meets(self, value: Term, condition: Condition, scopes: Scopes = EVERYWHERE) -> bool:
         """Whether a value meets a condition; what cannot be compared does not."""
         match condition:
             case Equal():
-                return self._equals(value, condition.constant)
+                return self._equals(value, condition.constant, scopes)
             case Different():
-                return not self._equals(value, condition.constant)
+                return not self._equals(value, condition.constant, scopes)
             case OneOf():
-                return any(self._equals(value, constant) for constant in condition.constants)
+                return any(self._equals(value, each, scopes) for each in condition.constants)
             case Order():
                 order = comparison.order(value, condition.bound)
                 return order is not None and condition.relation.holds(order)
@@ -71,56 +96,64 @@ class Reader:
             case Exists() | Binds():
                 return True
             case IsA():
-                return self._is_a(value, condition.constant)
+                return self._is_a(value, condition.constant, scopes)
             case IsDirectlyA():
-                return self._is_directly_a(value, condition.constant)
+                return self._is_directly_a(value, condition.constant, scopes)
             case IsAbove():
-                return self._is_above(value, condition.constant)
+                return self._is_above(value, condition.constant, scopes)
             case _:
                 assert_never(condition)
 
-    def _equals(self, value: Term, constant: Constant) -> bool:
+    def _equals(self, value: Term, constant: Constant, scopes: Scopes) -> bool:
         if constant.reading is Reading.EXACT:
             return same(value, constant.value)
-        return self.is_below(value, _term(constant)) or comparison.equal(value, _term(constant))
+        below = self._is_below(value, constant, scopes)
+        return below or comparison.equal(value, spelled(constant))
 
-    def is_below(self, value: Term, concept: Term) -> bool:
+    def _is_below(self, value: Term, concept: Constant, scopes: Scopes) -> bool:
         """value ⊑ concept: by its root, by its classes, by its datatype."""
-        return self.knowledge.value_root(concept) in self._above(value)
+        asked = self.knowledge.value_root(spelled(concept), scopes.constant)
+        return any(asked in self.knowledge.above(root) for root in self._roots(value, scopes))
 
-    def _above(self, value: Term) -> Iterator[Term]:
-        root = self.knowledge.value_root
-        word = () if value.kind is Kind.NUMBER else (value,)  # NaN is not even below itself
-        for term in (*word, *self._classes(value), *_datatypes(value)):
-            yield from self.knowledge.above(root(term))
+    def _roots(self, value: Term, scopes: Scopes) -> Iterator[Term]:
+        """The roots of what a value is: itself, its classes in the event, its datatypes."""
+        if value.kind is not Kind.NUMBER:  # NaN is not even below itself
+            yield self.knowledge.value_root(value, scopes.value)
+        yield from map(self._class_root, self.types(value))
+        yield from _datatypes(value)
 
-    def _is_a(self, value: Term, concept: Constant) -> bool:
+    def _class_root(self, sent: Term) -> Term:
+        return self.knowledge.value_root(sent, self.knowledge.scope_of(RDF_TYPE))
+
+    def _is_a(self, value: Term, concept: Constant, scopes: Scopes) -> bool:
         if concept.reading is Reading.MEANING:
-            return self.is_below(value, _term(concept))
-        named = (value, *self._classes(value), *_datatypes(value))
-        return any(same(term, concept.value) for term in named)
+            return self._is_below(value, concept, scopes)
+        classes = (*self.types(value), *self._listed(value, scopes))
+        return any(same(term, concept.value) for term in (value, *classes, *_datatypes(value)))
 
-    def _is_directly_a(self, value: Term, concept: Constant) -> bool:
-        declared = [
-            *self._classes(value),
-            *self.knowledge.parents(self.knowledge.value_root(value)),
-        ]
-        if value.datatype is not None:
-            declared.append(iri(value.datatype))
+    def _is_directly_a(self, value: Term, concept: Constant, scopes: Scopes) -> bool:
+        root = self.knowledge.value_root(value, scopes.value)
+        sent = self.types(value)
+        known = (*self._listed(value, scopes), *self.knowledge.parents(root))
+        datatype = () if value.datatype is None else (iri(value.datatype),)
         if concept.reading is Reading.EXACT:
-            return any(same(term, concept.value) for term in declared)
-        asked = self.knowledge.value_root(_term(concept))
-        return any(self.knowledge.value_root(term) == asked for term in declared)
+            return any(same(term, concept.value) for term in (*sent, *known, *datatype))
+        asked = self.knowledge.value_root(spelled(concept), scopes.constant)
+        roots = (*map(self._class_root, sent), *map(self.knowledge.root, known), *datatype)
+        return asked in roots
 
-    def _is_above(self, value: Term, concept: Constant) -> bool:
-        asked = self.knowledge.value_root(_term(concept))
-        candidates = {self.knowledge.value_root(t) for t in (value, *self._classes(value))}
+    def _is_above(self, value: Term, concept: Constant, scopes: Scopes) -> bool:
+        asked = self.knowledge.value_root(spelled(concept), scopes.constant)
+        candidates = {
+            self.knowledge.value_root(value, scopes.value),
+            *map(self._class_root, self.types(value)),
+            *map(self.knowledge.root, self._listed(value, scopes)),
+        }
         return any(c != asked and c in self.knowledge.above(asked) for c in candidates)
 
-    def _classes(self, value: Term) -> list[Term]:
-        """The declared classes of an individual, in the event or in the knowledge."""
-        listed = self.knowledge.classes(self.knowledge.value_root(value))
-        return [*self._types.get(value, ()), *listed]
+    def _listed(self, value: Term, scopes: Scopes) -> frozenset[Term]:
+        """The declared classes of an individual that the knowledge lists."""
+        return self.knowledge.classes(self.knowledge.value_root(value, scopes.value))
 
 
 def same(term: Term, constant: Term | Name) -> bool:
@@ -151,7 +184,7 @@ def text_meets(text: str, condition: Text) -> bool:
             assert_never(condition.relation)
 
 
-def _term(constant: Constant) -> Term:
+def spelled(constant: Constant) -> Term:
     """The term of a constant; a bare name is the string that it spells."""
     return string(constant.value.text) if isinstance(constant.value, Name) else constant.value
 

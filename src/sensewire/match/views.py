@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from sensewire.knowledge.knowledge import Knowledge
+from sensewire.knowledge.words import Scope
 from sensewire.model import comparison, datatypes
 from sensewire.model.conditions import (
     Between,
@@ -30,7 +31,7 @@ from sensewire.model.conditions import (
     TextRelation,
 )
 from sensewire.model.patterns import compiled
-from sensewire.model.terms import Kind, Term, iri, local_name, string
+from sensewire.model.terms import RDF_TYPE, Kind, Term, iri, local_name, string
 
 Ready = Callable[["View"], bool]
 _TEXTS = frozenset((Kind.STRING, Kind.UNTYPED, Kind.LANGUAGE, Kind.IRI))
@@ -48,21 +49,23 @@ class View:
     direct: tuple[Term, ...]  # its declared classes and parents, as sent
 
 
-def view_of(term: Term, types: Iterable[Term], knowledge: Knowledge) -> View:
+def view_of(term: Term, root: Term, types: Iterable[Term], knowledge: Knowledge) -> View:
     """A value, seen through the knowledge and the classes that its event declares for it."""
-    root = knowledge.value_root(term)
-    classes = (*types, *knowledge.classes(root))
+    sent = tuple(types)
+    listed = knowledge.classes(root)
     fitted = tuple(_datatypes_of(term))
-    itself = () if term.kind is Kind.NUMBER else (term,)  # NaN is not even below itself
-    below = [knowledge.value_root(t) for t in (*itself, *classes, *fitted)]
-    direct = (*classes, *knowledge.parents(root), *fitted[:1])
+    scope = knowledge.scope_of(RDF_TYPE)
+    sent_roots = [knowledge.value_root(each, scope) for each in sent]
+    classes = [*sent_roots, *map(knowledge.root, listed)]
+    itself = () if term.kind is Kind.NUMBER else (root,)  # NaN is not even below itself
+    parents = knowledge.parents(root)
     return View(
         term=term,
-        above=frozenset().union(*(knowledge.above(each) for each in below)),
-        own=frozenset(knowledge.value_root(t) for t in (term, *classes)),
-        declared=frozenset(knowledge.value_root(t) for t in direct),
-        named=(term, *classes, *fitted),
-        direct=direct,
+        above=frozenset().union(*map(knowledge.above, (*itself, *sent_roots, *fitted))),
+        own=frozenset((root, *classes)),
+        declared=frozenset((*classes, *map(knowledge.root, parents), *fitted[:1])),
+        named=(term, *sent, *listed, *fitted),
+        direct=(*sent, *listed, *parents, *fitted[:1]),
     )
 
 
@@ -77,16 +80,16 @@ def _datatypes_of(term: Term) -> Iterator[Term]:
         yield from map(iri, dict.fromkeys((*datatypes.bases(term.datatype), *fitting)))
 
 
-def ready(condition: Condition, knowledge: Knowledge) -> Ready:
-    """A condition as a test of a view."""
+def ready(condition: Condition, knowledge: Knowledge, scope: Scope) -> Ready:
+    """A condition as a test of a view; its constants are looked up in a scope."""
     match condition:
         case Equal():
-            return _equal(condition.constant, knowledge)
+            return _equal(condition.constant, knowledge, scope)
         case Different():
-            held = _equal(condition.constant, knowledge)
+            held = _equal(condition.constant, knowledge, scope)
             return lambda view: not held(view)
         case OneOf():
-            tests = [_equal(constant, knowledge) for constant in condition.constants]
+            tests = [_equal(constant, knowledge, scope) for constant in condition.constants]
             return lambda view: any(test(view) for test in tests)
         case Order(relation, bound):
             return lambda view: (
@@ -102,22 +105,22 @@ def ready(condition: Condition, knowledge: Knowledge) -> Ready:
         case Exists() | Binds():
             return lambda view: True
         case IsA() | IsDirectlyA() | IsAbove():
-            return _class(condition, knowledge)
+            return _class(condition, knowledge, scope)
         case _:
             assert_never(condition)
 
 
-def _equal(constant: Constant, knowledge: Knowledge) -> Ready:
+def _equal(constant: Constant, knowledge: Knowledge, scope: Scope) -> Ready:
     if constant.reading is Reading.EXACT:
         return lambda view: stands_for(constant.value, view.term)
     term = spelled(constant)
-    root = knowledge.value_root(term)
+    root = knowledge.value_root(term, scope)
     return lambda view: root in view.above or comparison.equal(view.term, term)
 
 
-def _class(condition: IsA | IsDirectlyA | IsAbove, knowledge: Knowledge) -> Ready:
+def _class(condition: IsA | IsDirectlyA | IsAbove, knowledge: Knowledge, scope: Scope) -> Ready:
     constant = condition.constant
-    root = knowledge.value_root(spelled(constant))
+    root = knowledge.value_root(spelled(constant), scope)
     exact = constant.reading is Reading.EXACT
     match condition:
         case IsA() if exact:
@@ -171,27 +174,27 @@ def spelled(constant: Constant) -> Term:
     return string(constant.value.text) if isinstance(constant.value, Name) else constant.value
 
 
-def keys_of(condition: Condition, knowledge: Knowledge) -> frozenset[Hashable] | None:
+def keys_of(condition: Condition, knowledge: Knowledge, scope: Scope) -> frozenset[Hashable] | None:
     """Keys, one of which every view that meets the condition probes; None where there are none."""
     match condition:
         case Equal():
-            return frozenset(_keys_of_constant(condition.constant, knowledge))
+            return frozenset(_keys_of_constant(condition.constant, knowledge, scope))
         case OneOf():
-            made = (_keys_of_constant(constant, knowledge) for constant in condition.constants)
+            made = (_keys_of_constant(each, knowledge, scope) for each in condition.constants)
             return frozenset(key for keys in made for key in keys)
         case IsA(constant) if constant.reading is Reading.MEANING:
-            return frozenset({("root", knowledge.value_root(spelled(constant)))})
+            return frozenset({("root", knowledge.value_root(spelled(constant), scope))})
         case _:
             return None
 
 
-def _keys_of_constant(constant: Constant, knowledge: Knowledge) -> Iterator[Hashable]:
+def _keys_of_constant(constant: Constant, knowledge: Knowledge, scope: Scope) -> Iterator[Hashable]:
     if isinstance(constant.value, Name):
         yield ("name", constant.value.text)
         return
     yield from _keys_of_value(constant.value)
     if constant.reading is Reading.MEANING:
-        yield ("root", knowledge.value_root(constant.value))
+        yield ("root", knowledge.value_root(constant.value, scope))
 
 
 def probes(view: View) -> Iterator[Hashable]:

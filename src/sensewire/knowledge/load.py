@@ -1,0 +1,111 @@
+"""Loads knowledge files of every kind, and refuses what makes no sense, with its place.
+
+RDF files are read before YAML files, so that YAML may name their entities by prefix. Nothing that a
+file names is fetched.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+from sensewire.knowledge.content import Content, Draft, Pair, Place, as_attribute, own_name
+from sensewire.knowledge.hierarchy import Hierarchy, cycle_among
+from sensewire.knowledge.rdf_file import read_rdf
+from sensewire.knowledge.wordnet import is_wordnet, read_wordnet
+from sensewire.knowledge.yaml_file import check_synonyms, read_yaml
+from sensewire.model.errors import KnowledgeError
+from sensewire.model.rdf import FORMATS
+
+YAML = (".yaml", ".yml")
+SNIFFED = (".owl", ".rdfs", ".daml", ".skos", ".shacl", ".xml")
+"""Endings that several RDF syntaxes share: the first character tells."""
+_ENDINGS = (*YAML, *(f".{ending}" for ending in FORMATS), *SNIFFED)
+
+
+def loaded(paths: Sequence[str | PathLike[str]]) -> Content:
+    """What the files state, together."""
+    draft = Draft()
+    files = [file for path in paths for file in _files(Path(path))]
+    sheets = [file for file in files if file.suffix.lower() in YAML]
+    for file in files:
+        if file not in sheets:
+            _read(file, draft)
+    read_yaml(sheets, draft)
+    check_synonyms(draft)
+    _refuse_cycles(draft)
+    content = draft.content()
+    _check_scopes(draft, content)
+    return content
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """A file, WordNet's folder, or the knowledge files of any other folder."""
+    if path.is_dir() and not is_wordnet(path):
+        found = sorted(each for each in path.iterdir() if each.suffix.lower() in _ENDINGS)
+        if not found:
+            raise KnowledgeError(f"{path}: no knowledge file in this folder; {_expected()}")
+        yield from found
+    elif path.exists():
+        yield path
+    else:
+        raise KnowledgeError(f"{path}: there is no such file; {_expected()}")
+
+
+def _read(path: Path, draft: Draft) -> None:
+    ending = path.suffix.lower()
+    try:
+        if is_wordnet(path):
+            read_wordnet(path, draft)
+        elif ending[1:] in FORMATS:
+            read_rdf(path, ending[1:], draft)
+        elif ending in SNIFFED:
+            read_rdf(path, _syntax_of(path), draft)
+        else:
+            raise KnowledgeError(f"{path}: not a kind of knowledge file; {_expected()}")
+    except OSError as error:
+        raise KnowledgeError(f"{path}: {error.strerror or error}; {_expected()}") from None
+
+
+def _syntax_of(path: Path) -> str:
+    """RDF/XML begins with a tag, JSON-LD with a bracket; anything else is Turtle."""
+    with path.open("rb") as file:
+        start = file.read(4_096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith((b"<?xml", b"<rdf:", b"<!")):
+        return "rdf"
+    return "jsonld" if start.startswith((b"{", b"[")) else "ttl"
+
+
+def _expected() -> str:
+    return f"expected one that ends in {' '.join(_ENDINGS)}, or WordNet's folder"
+
+
+def _refuse_cycles(draft: Draft) -> None:
+    """⊑ has no cycle: among concepts, and among attributes, where both hierarchies meet."""
+    _refuse_cycle(draft.broader, Hierarchy((), draft.same))
+    edges = {**draft.subproperties, **draft.broader}
+    among_attributes = {(as_attribute(a), as_attribute(b)): at for (a, b), at in edges.items()}
+    same = [(as_attribute(a), as_attribute(b)) for a, b in draft.same]
+    _refuse_cycle(among_attributes, Hierarchy((), same))
+
+
+def _refuse_cycle(edges: Mapping[Pair, Place], synonyms: Hierarchy) -> None:
+    cycle = cycle_among(edges, synonyms.root)
+    if not cycle:
+        return
+    stated = [f"{own_name(a)!r} is below {own_name(b)!r} ({edges[a, b]})" for a, b in cycle]
+    meets = zip(cycle, (*cycle[1:], cycle[0]), strict=True)
+    alike = [
+        f"{own_name(b)!r} means the same as {own_name(c)!r}" for (_, b), (c, _) in meets if b != c
+    ]
+    raise KnowledgeError(f"a cycle: {'; '.join((*stated, *alike))}; take one of them away")
+
+
+def _check_scopes(draft: Draft, content: Content) -> None:
+    known = {scheme for entity in content.entities for scheme in entity.schemes}
+    for attribute, (schemes, place) in draft.scopes.items():
+        for scheme in schemes:
+            if scheme not in known:
+                raise KnowledgeError(
+                    f"{place}: the scope of {own_name(attribute)!r} names the scheme {scheme!r}, "
+                    f"which no file gives; there are {', '.join(sorted(known)) or 'none'}"
+                )

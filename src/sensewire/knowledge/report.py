@@ -1,0 +1,379 @@
+"""What some knowledge holds: a word's meanings, statistics, and what its writers may want to mend.
+
+Everything is a value; commands only print it. Cost: linear in the content, and for descriptions in
+what is above and below a word; lists are cut to `MOST_LISTED`, their full lengths are told.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from sensewire.knowledge.content import Entity, EntityKind, Pair, as_attribute
+from sensewire.knowledge.hierarchy import Hierarchy
+from sensewire.knowledge.knowledge import THING, Knowledge
+from sensewire.knowledge.words import folded
+from sensewire.model.terms import Term, iri, string
+
+MOST_LISTED = 20
+_MOST_NEAR = 5
+_NEAR_IN_LENGTH = 2
+Statement = tuple[Term, Term, Term]
+
+
+class Role(StrEnum):
+    """What a word stands for in an event or a subscription."""
+
+    VALUE = "value"
+    ATTRIBUTE = "attribute"
+
+
+class Relations:
+    """The two hierarchies of some knowledge, walked downwards too, and what stands beside them."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        content = knowledge.content
+        edges = (*content.broader, *content.subproperties)
+        self.knowledge = knowledge
+        self.values = Hierarchy(content.broader, content.same)
+        self.attributes = Hierarchy(_merged(edges), _merged(content.same))
+        self.instances: dict[Term, dict[Term, None]] = defaultdict(dict)  # by their classes' roots
+        for individual, of in content.instances:
+            self.instances[self.values.root(of)][self.values.root(individual)] = None
+        self.entities: dict[Term, list[Entity]] = defaultdict(
+            list
+        )  # by term, merged for attributes
+        for entity in content.entities:
+            for node in {entity.term, as_attribute(entity.term)}:
+                self.entities[node].append(entity)
+
+    def of(self, role: Role) -> Hierarchy:
+        """The hierarchy that words of a role are read in."""
+        return self.values if role is Role.VALUE else self.attributes
+
+    @cached_property
+    def stated(self) -> Mapping[Term, Sequence[Statement]]:
+        """The meta-statements by the roots of their ends, and of their properties as attributes."""
+        found: dict[Term, dict[Statement, None]] = defaultdict(dict)
+        for statement in self.knowledge.content.statements:
+            owner, verb, value = statement
+            found[self.values.root(owner)][statement] = None
+            found[self.values.root(value)][statement] = None
+            found[self.attributes.root(as_attribute(verb))][statement] = None
+        return {root: tuple(each) for root, each in found.items()}
+
+
+def _merged(pairs: Iterable[Pair]) -> list[Pair]:
+    return [(as_attribute(a), as_attribute(b)) for a, b in pairs]
+
+
+class Listed(NamedTuple):
+    """The first of many, and how many there are."""
+
+    first: tuple[Term, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """One meaning of a word. `above` has steps, nearest first; Thing, above all, is left out."""
+
+    role: Role
+    root: Term
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    kinds: tuple[str, ...]
+    schemes: tuple[str, ...]
+    above: tuple[tuple[Term, int], ...]
+    below: Listed  # nearest first
+    individuals: frozenset[Term]  # which of the first below are individuals
+    classes: tuple[Term, ...]
+    instances: Listed
+    statements: tuple[Statement, ...]  # that name it
+    inherited: tuple[Statement, ...]  # that name something above it
+    read_by: tuple[str, ...]  # the functions that it serves
+    written_by: tuple[str, ...]  # the functions that make it, or something narrower
+
+
+def meanings(word: str, role: Role, relations: Relations) -> tuple[Meaning, ...]:
+    """What a word means in a role; empty if nothing is known of it."""
+    term = iri(word[1:-1]) if word.startswith("<") and word.endswith(">") else string(word)
+    knowledge = relations.knowledge
+    if role is Role.VALUE:
+        roots: Iterable[Term] = knowledge.value_meanings(term)
+    else:
+        roots = sorted(knowledge.attribute_roots(term), key=str)
+    described = (_described(root, role, relations) for root in roots)
+    return tuple(each for each in described if each.names or each.read_by or each.written_by)
+
+
+def _described(found: Term, role: Role, relations: Relations) -> Meaning:
+    hierarchy = relations.of(role)
+    root = hierarchy.root(found)
+    known = [entity for member in hierarchy.members(root) for entity in relations.entities[member]]
+    classes = relations.knowledge.classes(found) if role is Role.VALUE else frozenset()
+    above = _above(root, hierarchy, map(relations.values.root, classes))
+    below, individuals = _below(root, role, relations)
+    instances = tuple(relations.instances.get(root, ())) if role is Role.VALUE else ()
+    own = relations.stated.get(root, ())
+    higher = (each for node, _ in above for each in relations.stated.get(node, ()))
+    return Meaning(
+        role=role,
+        root=found,
+        names=_each(name for entity in known for name in entity.names),
+        labels=_each(label for entity in known for label in entity.labels),
+        kinds=_each(kind.value for entity in known for kind in entity.kinds),
+        schemes=_each(scheme for entity in known for scheme in entity.schemes),
+        above=above,
+        below=Listed(below[:MOST_LISTED], len(below)),
+        individuals=individuals.intersection(below[:MOST_LISTED]),
+        classes=tuple(sorted(classes, key=str)),
+        instances=Listed(instances[:MOST_LISTED], len(instances)),
+        statements=tuple(own),
+        inherited=tuple(dict.fromkeys(each for each in higher if each not in set(own))),
+        read_by=_reading(root, relations) if role is Role.ATTRIBUTE else (),
+        written_by=_writing(root, relations) if role is Role.ATTRIBUTE else (),
+    )
+
+
+def _each(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(words)))
+
+
+def _above(
+    root: Term, hierarchy: Hierarchy, classes: Iterable[Term]
+) -> tuple[tuple[Term, int], ...]:
+    """What is above, level by level; a class is one step from its individual."""
+    steps = {root: 0}
+    level = dict.fromkeys((*hierarchy.parents(root), *classes))
+    while level:
+        steps.update(dict.fromkeys(level, max(steps.values()) + 1))
+        over = (parent for node in level for parent in hierarchy.parents(node))
+        level = dict.fromkeys(node for node in over if node not in steps)
+    return tuple((node, count) for node, count in steps.items() if count and node != THING)
+
+
+def _below(
+    root: Term, role: Role, relations: Relations
+) -> tuple[tuple[Term, ...], frozenset[Term]]:
+    """What is below, nearest first, and which of it are individuals."""
+    hierarchy = relations.of(role)
+    found = {root: None}
+    individuals = set()
+    for node in (ahead := [root]):
+        listed = relations.instances.get(node, ()) if role is Role.VALUE else ()
+        individuals.update(listed)
+        under = [child for child in hierarchy.children(node) if child not in found]
+        ahead += under
+        found.update(dict.fromkeys((*under, *listed)))
+    del found[root]
+    return tuple(found), frozenset(individuals)
+
+
+def _reading(root: Term, relations: Relations) -> tuple[str, ...]:
+    over = relations.attributes.above(root)
+    return tuple(
+        function.name
+        for function in relations.knowledge.mappings
+        if any(not over.isdisjoint(nodes(relations, input)) for _, input in function.inputs)
+    )
+
+
+def _writing(root: Term, relations: Relations) -> tuple[str, ...]:
+    return tuple(
+        function.name
+        for function in relations.knowledge.mappings
+        for made in (nodes(relations, output) for output, _ in function.outputs)
+        if any(root in relations.attributes.above(node) for node in made)
+    )
+
+
+def nodes(relations: Relations, attribute: Term) -> frozenset[Term]:
+    """The roots of an attribute's name in the hierarchy of attributes."""
+    found = relations.knowledge.attribute_roots(attribute)
+    return frozenset(map(relations.attributes.root, found))
+
+
+def near_words(word: str, knowledge: Knowledge) -> tuple[str, ...]:
+    """Known names and labels that look like a word: about as long, with its first or last letter.
+
+    >>> from sensewire.knowledge.content import Draft, in_scheme
+    >>> draft = Draft()
+    >>> _ = draft.entity(in_scheme("laptop", "shop"), "shop")
+    >>> near_words("labtop", Knowledge(draft.content()))
+    ('laptop',)
+    """
+    asked = folded(word)
+    alike: dict[str, str] = {}
+    for entity in knowledge.content.entities:
+        for known in (*entity.names, *entity.labels):
+            if known and abs(len(known) - len(asked)) <= _NEAR_IN_LENGTH:
+                form = folded(known)
+                if asked[:1] == form[:1] or asked[-1:] == form[-1:]:
+                    alike.setdefault(form, known)
+    return tuple(alike[form] for form in get_close_matches(asked, alike, n=_MOST_NEAR))
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How much there is of everything; an entity of two kinds or schemes counts in both."""
+
+    entities: int
+    kinds: Mapping[str, int]
+    schemes: Mapping[str, int]
+    hierarchy: int
+    subproperties: int
+    synonyms: int
+    instances: int
+    disjoint: int
+    depth: int
+    statements: int
+    functions: int
+    scopes: Mapping[Term, tuple[str, ...]]
+
+
+def statistics(relations: Relations) -> Statistics:
+    """How much there is of everything."""
+    content = relations.knowledge.content
+    kinds = Counter(kind.value for entity in content.entities for kind in entity.kinds)
+    schemes = Counter(scheme for entity in content.entities for scheme in entity.schemes)
+    return Statistics(
+        entities=len(content.entities),
+        kinds={kind.value: kinds[kind.value] for kind in EntityKind if kinds[kind.value]},
+        schemes=dict(sorted(schemes.items())),
+        hierarchy=len(content.broader),
+        subproperties=len(content.subproperties),
+        synonyms=len(content.same),
+        instances=len(content.instances),
+        disjoint=len(content.disjoint),
+        depth=_depth(relations),
+        statements=len(content.statements),
+        functions=len(content.mappings),
+        scopes=dict(content.scopes),
+    )
+
+
+def _depth(relations: Relations) -> int:
+    """The steps of the longest way up from any concept: each node after all that are above it."""
+    values = relations.values
+    roots = {values.root(end) for pair in relations.knowledge.content.broader for end in pair}
+    waiting = {root: len(values.parents(root)) for root in roots}
+    longest = {root: 0 for root, parents in waiting.items() if not parents}
+    for root in (ahead := list(longest)):
+        for child in values.children(root):
+            longest[child] = max(longest.get(child, 0), longest[root] + 1)
+            waiting[child] -= 1
+            if not waiting[child]:
+                ahead.append(child)
+    return max(longest.values(), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the writers of knowledge may want to mend.
+
+    `alone` are the concepts that nothing else mentions: no parent, child, instance, synonym or
+    statement. They match their own spellings, and nothing that an event could not say as well.
+    `looping` are the functions that read what they, or each other, write. What is of two disjoint
+    classes is listed where it begins, and not again for all that is below.
+    """
+
+    ambiguous: Mapping[str, tuple[Term, ...]]
+    alone: tuple[Term, ...]
+    contradictory: tuple[tuple[Term, Term, Term], ...]  # a root, and two disjoint classes above it
+    looping: tuple[str, ...]
+
+    def __len__(self) -> int:
+        parts = (self.ambiguous, self.alone, self.contradictory, self.looping)
+        return sum(map(len, parts))
+
+
+def findings(relations: Relations) -> Findings:
+    """Everything that looks like a mistake, although it could be loaded."""
+    return Findings(
+        dict(_ambiguous(relations.knowledge)),
+        tuple(_alone(relations)),
+        tuple(_contradictory(relations)),
+        looping(relations),
+    )
+
+
+def _ambiguous(knowledge: Knowledge) -> Iterator[tuple[str, tuple[Term, ...]]]:
+    """The names and labels that have several meanings as values, where no scope decides."""
+    entities = knowledge.content.entities
+    shared = Counter(
+        word for entity in entities for word in {*map(folded, (*entity.names, *entity.labels))}
+    )
+    words = {word for entity in entities for word in (*entity.names, *entity.labels)}
+    for word in sorted(word for word in words if shared[folded(word)] > 1):
+        found = knowledge.value_meanings(string(word))
+        if len(found) > 1:
+            yield word, found
+
+
+def _alone(relations: Relations) -> Iterator[Term]:
+    content = relations.knowledge.content
+    pairs = (*content.broader, *content.same, *content.instances, *content.subproperties)
+    used = {end for pair in (*pairs, *content.statements, *content.disjoint) for end in pair}
+    for entity in content.entities:
+        if entity.kinds == {EntityKind.CONCEPT} and entity.term not in used:
+            yield entity.term
+
+
+def _contradictory(relations: Relations) -> Iterator[tuple[Term, Term, Term]]:
+    knowledge, values = relations.knowledge, relations.values
+    apart: dict[Term, set[Term]] = defaultdict(set)
+    for one, other in knowledge.content.disjoint:
+        apart[knowledge.root(one)].add(knowledge.root(other))
+        apart[knowledge.root(other)].add(knowledge.root(one))
+    if not apart:
+        return
+    known = dict.fromkeys(knowledge.root(each.term) for each in knowledge.content.entities)
+    for root in known:
+        pair = _clash(root, knowledge, apart)
+        over = (*values.parents(values.root(root)), *knowledge.classes(root))
+        if pair is not None and not any(
+            _clash(knowledge.root(each), knowledge, apart) == pair for each in over
+        ):
+            yield (root, *pair)
+
+
+def _clash(root: Term, knowledge: Knowledge, apart: Mapping[Term, set[Term]]) -> Pair | None:
+    above = knowledge.above(root)
+    for one in sorted(above & apart.keys(), key=str):
+        others = apart[one] & above
+        if others:
+            return one, min(others, key=str)
+    return None
+
+
+def looping(relations: Relations) -> tuple[str, ...]:
+    """The functions that read what they, or each other, write: the event's values must end it.
+
+    Functions and attributes make one graph; who has nothing behind or nothing ahead is on no loop
+    and is taken away, until nobody is. Those between two loops stay.
+    """
+    ahead: dict[object, set[object]] = defaultdict(set)
+    behind: dict[object, set[object]] = defaultdict(set)
+    functions = relations.knowledge.mappings
+    for function in functions:
+        written = (n for output, _ in function.outputs for n in nodes(relations, output))
+        for over in {each for node in written for each in relations.attributes.above(node)}:
+            ahead[function].add(over)
+            behind[over].add(function)
+        for node in {n for _, input in function.inputs for n in nodes(relations, input)}:
+            ahead[node].add(function)
+            behind[function].add(node)
+    for one, other in ((ahead, behind), (behind, ahead)):
+        gone = [each for each in list(other) if not one.get(each)]
+        while gone:
+            end = gone.pop()
+            for beside in other.pop(end, ()):
+                one[beside].discard(end)
+                if not one[beside]:
+                    gone.append(beside)
+            one.pop(end, None)
+    return tuple(function.name for function in functions if ahead.get(function))

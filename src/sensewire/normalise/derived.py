@@ -1,0 +1,281 @@
+"""Derived facts: what mapping functions add to a batch, to the least fixpoint (Burcea 2003, 4.1).
+
+All events at once: the facts that serve a function's inputs are joined by event and subject as
+arrays, and the function is called once for each distinct combination of values (of each event,
+where it asks for the event's time or id). A batch with no input of any function costs one look-up
+for each distinct property. The bounds are counted for each event, so that an answer does not depend
+on its neighbours.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.knowledge.mappings import MappingError, MappingFunction
+from sensewire.model.batch import NO_ROOT, RAW, Batch
+from sensewire.model.derived import MOST_CALLS, MOST_FACTS, MOST_ROUNDS, Unknown, endless
+from sensewire.model.terms import Term
+
+Numbers = npt.NDArray[np.int64]
+Made = tuple[tuple[int, int], ...]  # codes of attributes and values
+
+# The columns of a fact while functions run.
+EVENT, SUBJECT, PROPERTY, OBJECT, ORIGIN = range(5)
+
+
+def derived(batch: Batch, knowledge: Knowledge) -> Batch:
+    """The batch with the facts that functions derive, and what they leave unknown."""
+    if not knowledge.mappings or not len(batch.subject):
+        return batch
+    fixpoint = _Fixpoint(batch, knowledge)
+    if not fixpoint.serves_any():
+        return batch
+    fixpoint.run()
+    return fixpoint.result()
+
+
+class _Fixpoint:
+    """The facts of a batch, growing."""
+
+    def __init__(self, batch: Batch, knowledge: Knowledge) -> None:
+        self._batch = batch
+        self._knowledge = knowledge
+        self._terms = list(batch.terms)
+        self._codes = {term: code for code, term in enumerate(batch.terms)}
+        events = np.repeat(np.arange(len(batch), dtype=np.int64), np.diff(batch.offsets))
+        columns = (events, batch.subject, batch.property, batch.object, batch.origin)
+        self._facts: Numbers = np.stack([column.astype(np.int64) for column in columns], axis=1)
+        self._results: dict[tuple[int, ...], Made | str] = {}
+        self._calls: dict[int, Numbers] = {}
+        self._failed: dict[int, set[Unknown]] = defaultdict(set)
+        self._rejected: dict[int, str] = {}
+        self._above: dict[int, frozenset[Term]] = {}
+        self._asked = [
+            [knowledge.attribute_roots(attribute) for _, attribute in function.inputs]
+            for function in knowledge.mappings
+        ]
+
+    def serves_any(self) -> bool:
+        """Whether some property of the batch serves an input of some function."""
+        properties = np.unique(self._facts[:, PROPERTY])
+        return any(
+            self._serving(asked, properties).any() for inputs in self._asked for asked in inputs
+        )
+
+    def run(self) -> None:
+        """Call the functions until nothing is new."""
+        for number in count(1):
+            made = [self._made_by(number) for number in range(len(self._asked))]
+            self._reject_many_calls()
+            growing = self._add(np.concatenate(made))
+            if not len(growing):
+                return
+            if number > MOST_ROUNDS:
+                for event in growing.tolist():
+                    self._reject(event, self._names_of(event))
+
+    def result(self) -> Batch:
+        """The batch as it is now; events that passed the bounds keep what was sent."""
+        facts = self._facts
+        gone = np.isin(facts[:, EVENT], list(self._rejected)) & (facts[:, ORIGIN] != RAW)
+        facts = facts[~gone]
+        facts = facts[np.argsort(facts[:, EVENT], kind="stable")]
+        counts = np.bincount(facts[:, EVENT], minlength=len(self._batch))
+        columns = facts.astype(np.int32)
+        return replace(
+            self._batch,
+            terms=tuple(self._terms),
+            subject=columns[:, SUBJECT],
+            property=columns[:, PROPERTY],
+            object=columns[:, OBJECT],
+            origin=columns[:, ORIGIN],
+            offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+            root=np.full(len(facts), NO_ROOT, dtype=np.int32),
+            unknown=dict(self._unknown(facts)),
+            rejected=dict(self._rejected),
+        )
+
+    def _serving(self, asked: frozenset[Term], properties: Numbers) -> npt.NDArray[np.bool_]:
+        """Which properties serve an input."""
+        distinct, places = np.unique(properties, return_inverse=True)
+        serving = [not asked.isdisjoint(self._attributes_above(code)) for code in distinct.tolist()]
+        return np.array(serving, dtype=np.bool_)[places.reshape(-1)]
+
+    def _attributes_above(self, code: int) -> frozenset[Term]:
+        if code not in self._above:
+            self._above[code] = self._knowledge.attributes_above(self._terms[code])
+        return self._above[code]
+
+    def _made_by(self, number: int) -> Numbers:
+        """The facts that a function makes of what is known, as rows."""
+        function = self._knowledge.mappings[number]
+        inputs = self._combinations(number)
+        if not len(inputs):
+            return np.empty((0, 5), dtype=np.int64)
+        of = self._facts[inputs[:, 0]]
+        asker = of[:, EVENT] if function.uses_event else np.full(len(of), -1, dtype=np.int64)
+        called = np.column_stack((asker, self._facts[inputs, OBJECT]))
+        distinct, places = np.unique(called, axis=0, return_inverse=True)
+        places = places.reshape(-1)
+        results = [self._result(number, row) for row in distinct.tolist()]
+        self._note_failures(function, results, places, of)
+        made = [() if isinstance(result, str) else result for result in results]
+        counts = np.array([len(each) for each in made], dtype=np.int64)
+        starts = np.cumsum(counts) - counts
+        flat = np.array([pair for each in made for pair in each], dtype=np.int64).reshape(-1, 2)
+        rows, inside = _spread(counts[places])
+        pairs = flat[starts[places[rows]] + inside]
+        origin = np.full(len(rows), number, dtype=np.int64)
+        return np.column_stack((of[rows, EVENT], of[rows, SUBJECT], pairs, origin))
+
+    def _combinations(self, number: int) -> Numbers:
+        """Every way to serve a function's inputs by facts of one subject: one row number a fact."""
+        facts = self._facts
+        keys = facts[:, EVENT] * len(self._terms) + facts[:, SUBJECT]
+        found: Numbers | None = None
+        for asked in self._asked[number]:
+            serving = np.flatnonzero(self._serving(asked, facts[:, PROPERTY]))
+            serving = serving[np.argsort(keys[serving], kind="stable")]
+            if found is None:
+                found = serving.reshape(-1, 1)
+                continue
+            wanted = keys[found[:, 0]]
+            left = np.searchsorted(keys[serving], wanted, side="left")
+            counts = np.searchsorted(keys[serving], wanted, side="right") - left
+            few = self._few_enough(facts[found[:, 0], EVENT], counts, number)
+            found, left, counts = found[few], left[few], counts[few]
+            rows, inside = _spread(counts)
+            found = np.column_stack((found[rows], serving[left[rows] + inside]))
+        assert found is not None
+        found = found[~np.isin(facts[found[:, 0], EVENT], list(self._rejected))]
+        self._calls[number] = np.bincount(facts[found[:, 0], EVENT], minlength=len(self._batch))
+        return found
+
+    def _few_enough(self, events: Numbers, counts: Numbers, number: int) -> npt.NDArray[np.bool_]:
+        """Which rows are of events that a join leaves within the bound; the others are rejected."""
+        total = np.bincount(events, weights=counts, minlength=len(self._batch))
+        for event in np.flatnonzero(total > MOST_CALLS).tolist():
+            self._reject(event, [self._knowledge.mappings[number].name])
+        return np.asarray(total[events] <= MOST_CALLS)
+
+    def _result(self, number: int, call: Sequence[int]) -> Made | str:
+        """What a function makes of one combination of values, or why it failed."""
+        key = (number, *call)
+        if key not in self._results:
+            event = self._batch.events[call[0]]  # any, where the function does not ask for it
+            values = [self._terms[code] for code in call[1:]]
+            try:
+                made = self._knowledge.mappings[number].apply(values, event.time, event.id)
+                self._results[key] = tuple((self._code(a), self._code(v)) for a, v in made)
+            except MappingError as error:
+                self._results[key] = str(error)
+        return self._results[key]
+
+    def _code(self, term: Term) -> int:
+        code = self._codes.setdefault(term, len(self._terms))
+        if code == len(self._terms):
+            self._terms.append(term)
+        return code
+
+    def _note_failures(
+        self,
+        function: MappingFunction,
+        results: Sequence[Made | str],
+        places: Numbers,
+        of: Numbers,
+    ) -> None:
+        failed = np.array([isinstance(result, str) for result in results], dtype=np.bool_)
+        if not failed.any():
+            return
+        for row in np.flatnonzero(failed[places]).tolist():
+            reason = results[places[row]]
+            assert isinstance(reason, str)
+            subject = self._terms[of[row, SUBJECT]]
+            self._failed[int(of[row, EVENT])].update(
+                Unknown(subject, attribute, reason) for attribute, _ in function.outputs
+            )
+
+    def _add(self, made: Numbers) -> Numbers:
+        """Take the facts that are new; the events that they are of."""
+        together = np.concatenate((self._facts, made))
+        _, first = np.unique(together[:, :ORIGIN], axis=0, return_index=True)
+        new = np.sort(first[first >= len(self._facts)])
+        self._facts = np.concatenate((self._facts, together[new]))
+        many = np.bincount(self._facts[self._facts[:, ORIGIN] != RAW, EVENT]) > MOST_FACTS
+        for event in np.flatnonzero(many).tolist():
+            self._reject(event, self._names_of(event))
+        return np.unique(together[new, EVENT])
+
+    def _names_of(self, event: int) -> list[str]:
+        """The functions that made facts of an event."""
+        origins = np.unique(self._facts[self._facts[:, EVENT] == event, ORIGIN]).tolist()
+        return [self._knowledge.mappings[number].name for number in origins if number != RAW]
+
+    def _reject_many_calls(self) -> None:
+        total = sum(self._calls.values(), np.zeros(len(self._batch), dtype=np.int64))
+        for event in np.flatnonzero(total > MOST_CALLS).tolist():
+            called = [number for number, counts in self._calls.items() if counts[event]]
+            self._reject(event, [self._knowledge.mappings[number].name for number in called])
+
+    def _reject(self, event: int, names: Sequence[str]) -> None:
+        error = endless(self._batch.events[event].id, names)
+        self._rejected.setdefault(event, str(error))
+
+    def _unknown(self, facts: Numbers) -> Iterator[tuple[int, tuple[Unknown, ...]]]:
+        """What is unknown of each event: what failed, and what others would have made of it."""
+        for event, failed in self._failed.items():
+            if event in self._rejected:
+                continue
+            of = facts[facts[:, EVENT] == event]
+            known = {(self._terms[s], p) for s, p in of[:, [SUBJECT, PROPERTY]].tolist()}
+            unknown = set(failed)
+            before = 0
+            while before != len(unknown):
+                before = len(unknown)
+                for number, function in enumerate(self._knowledge.mappings):
+                    unknown |= set(self._spread_to(number, function, known, unknown))
+            yield event, tuple(sorted(unknown, key=str))
+
+    def _spread_to(
+        self,
+        number: int,
+        function: MappingFunction,
+        known: set[tuple[Term, int]],
+        unknown: set[Unknown],
+    ) -> Iterator[Unknown]:
+        for subject in {each.subject for each in unknown}:
+            reasons: set[str] = set()
+            for asked in self._asked[number]:
+                missing = {
+                    each.reason
+                    for each in unknown
+                    if each.subject == subject
+                    and not asked.isdisjoint(self._knowledge.attributes_above(each.property))
+                }
+                served = any(
+                    one == subject and not asked.isdisjoint(self._attributes_above(property))
+                    for one, property in known
+                )
+                if not missing and not served:
+                    break
+                reasons |= missing
+            else:
+                for reason in reasons:
+                    for attribute, _ in function.outputs:
+                        yield Unknown(subject, attribute, reason)
+
+
+def _spread(counts: Numbers) -> tuple[Numbers, Numbers]:
+    """For each row as often as its count: its number, and the number of the repetition.
+
+    >>> [part.tolist() for part in _spread(np.array([2, 0, 1]))]
+    [[0, 0, 2], [0, 1, 0]]
+    """
+    rows = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    starts = np.cumsum(counts) - counts
+    return rows, np.arange(len(rows), dtype=np.int64) - starts[rows]
