@@ -14,11 +14,12 @@ import orjson
 import pytest
 
 from sensewire.engine import Engine
+from sensewire.knowledge.knowledge import Knowledge
 from sensewire.language.parse import parse
 from sensewire.match.dispatch import MATCHERS
 from sensewire.match.matcher import Operator
 from sensewire.model.conditions import Variable
-from sensewire.model.errors import ParseError, SubscriptionError
+from sensewire.model.errors import EventError, ParseError, SubscriptionError
 from sensewire.model.event import Event
 from sensewire.model.match import Matches
 from sensewire.model.terms import Term
@@ -64,8 +65,8 @@ def rows_of_the_page() -> Iterator[Row]:
 
 def event_of(text: str) -> Event:
     if text.startswith("{"):
-        return Event.record(orjson.loads(text), id="e")
-    return Event.rdf(PREFIXES + text, "ttl", id="e")
+        return Event.record(orjson.loads(text), id="e", time="2024-03-01")
+    return Event.rdf(PREFIXES + text, "ttl", id="e", time="2024-03-01")
 
 
 def written(matches: Matches) -> str:
@@ -76,7 +77,7 @@ def written(matches: Matches) -> str:
     (match,) = matches
     if match.rows != ({},):
         rows = (", ".join(f"?{k} = {_short(v)}" for k, v in row.items()) for row in match.rows)
-        return f"rows {'; '.join(rows)}"
+        return " and ".join([f"rows {'; '.join(rows)}", *undecided])
     return " and ".join(["yes", *undecided])
 
 
@@ -84,30 +85,54 @@ def _short(term: Term) -> str:
     return str(term) if term.kind == "iri" else term.text
 
 
-def takers(subscription: str) -> Iterator[Engine]:
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
+    """The knowledge files that stand on the page."""
+    blocks = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    folder = tmp_path_factory.mktemp("knowledge")
+    for number, block in enumerate(blocks):
+        (folder / f"{number}.yaml").write_text(block, encoding="utf-8")
+    return Knowledge.load(folder)
+
+
+def takers(subscription: str, known: Knowledge) -> Iterator[Engine]:
     """An engine for each matcher that takes the subscription, and one that dispatches."""
     for name in ("auto", *MATCHERS):
-        engine = Engine(matcher=name, operators=OPERATORS)
+        engine = Engine(known, matcher=name, operators=OPERATORS)
         with suppress(SubscriptionError):
             engine.add(parse(subscription), id="s")
             yield engine
 
 
 @pytest.mark.parametrize("row", list(rows_of_the_page()), ids=lambda row: f"line {row.line}")
-def test_every_row_of_the_page(row: Row) -> None:
+def test_every_row_of_the_page(row: Row, known: Knowledge) -> None:
     if row.answer == "error":
         with pytest.raises(ParseError):
             parse(row.subscription)
         return
-    engines = list(takers(row.subscription))
+    if row.answer == "ambiguous":
+        with pytest.raises(SubscriptionError, match="has 2 meanings"):
+            Engine(known).add(parse(row.subscription))
+        return
+    engines = list(takers(row.subscription, known))
     assert len(engines) >= 2
     for engine in engines:
-        matches = engine.match(event_of(row.event))
-        if row.answer.startswith("yes at "):
-            assert [m.distance for m in matches] == [pytest.approx(float(row.answer[7:]))]
-        else:
-            assert written(matches) == row.answer
+        _check_answer(engine, row)
+
+
+def _check_answer(engine: Engine, row: Row) -> None:
+    event = event_of(row.event)
+    if row.answer == "rejected":
+        with pytest.raises(EventError):
+            engine.match(event)
+        return
+    matches = engine.match(event)
+    if row.answer.startswith("yes at "):
+        assert [m.distance for m in matches] == [pytest.approx(float(row.answer[7:]))]
+    else:
+        assert written(matches) == row.answer
+    assert engine.explain("s", event).matches == bool(matches)
 
 
 def test_the_page_has_all_its_rows() -> None:
-    assert sum(1 for _ in rows_of_the_page()) > 200
+    assert sum(1 for _ in rows_of_the_page()) > 300

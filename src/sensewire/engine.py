@@ -26,6 +26,7 @@ from sensewire.model.conditions import Variable
 from sensewire.model.errors import EventError, SensewireError, SubscriptionError
 from sensewire.model.event import Event
 from sensewire.model.match import Failure, Match, Matches, Row
+from sensewire.model.statistics import Seen, Statistics
 from sensewire.model.subscription import RESERVED, Conjunction, Not, OperatorCall, Subscription
 from sensewire.model.terms import Term
 from sensewire.normalise.passes import normalised
@@ -68,6 +69,7 @@ class Engine:
         self._standing: dict[str, Standing] = {}
         self._subscribers: dict[int, list[tuple[Standing, CanonicalClause]]] = defaultdict(list)
         self._named = 0
+        self._seen = Seen()
 
     def match(self, event: Event, best: int | None = None) -> Matches:
         """The subscriptions that an event matches; with `best`, only that many, nearest first."""
@@ -89,6 +91,7 @@ class Engine:
                 reason = batch.rejected.get(row)
                 yield next(matched) if reason is None else EventError(reason)
             return
+        self._seen.note(batch)
         for answers in self._dispatch.match(batch):
             yield self._merged(answers)
 
@@ -167,6 +170,16 @@ class Engine:
             raise SubscriptionError(f"there is no subscription {id!r}")
         _check_event(event)
         return explained(id, standing.subscription, event, self.knowledge, self._operators)
+
+    def statistics(self) -> Statistics:
+        """What the engine holds and what it has seen."""
+        return Statistics(
+            subscriptions=len(self._standing),
+            clauses=len(self._subscribers),
+            events=self._seen.events,
+            ambiguous=dict(self._seen.ambiguous),
+            unknown=dict(self._seen.unknown),
+        )
 
     def match_batch(self, batch: object) -> Never:
         """Match an Arrow batch; this version cannot yet."""

@@ -52,7 +52,7 @@ def test_the_last_line_counts(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--knowledge", "k.ttl"], "this version does not load knowledge yet"),
+        (["--knowledge", "k.ttl"], "k.ttl: there is no such file"),
         (["--now", "soon"], "the time 'soon' is no date"),
         (["--partitions", "0"], "--partitions 0: expected a whole number above 0"),
         (["--master", "mars"], "'mars' is no Spark master"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sensewire.knowledge.knowledge import Knowledge
 from sensewire.language.parse import parse
 from sensewire.model.errors import SensewireError
 from sensewire.spark.subscriptions import Subscriptions, subscriptions_in
@@ -19,7 +20,7 @@ def read(folder: Path, *items: Any) -> Subscriptions:
     path.write_bytes(
         b"\n".join(i if isinstance(i, bytes) else json.dumps(i).encode() for i in items)
     )
-    return subscriptions_in(path, NOW)
+    return subscriptions_in(path, NOW, Knowledge())
 
 
 GOOD = {"id": "good", "text": "price > 1"}
@@ -81,4 +82,4 @@ def test_tolerance_is_the_lines_or_the_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["none.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path, name: str) -> None:
     with pytest.raises(SensewireError, match="expected a file of subscriptions as JSON lines"):
-        subscriptions_in(tmp_path / name, NOW)
+        subscriptions_in(tmp_path / name, NOW, Knowledge())

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sensewire.model.errors import SensewireError
-
 if TYPE_CHECKING:
     from sensewire.spark.progress import Report
 
@@ -48,7 +46,15 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--events", required=True, nargs="+", action="extend", type=_path, metavar="E", help=_EVENTS
     )
     add("--out", required=True, type=_path, metavar="O", help="the folder to write")
-    add("--knowledge", nargs="+", metavar="K", help="not in this version")
+    add(
+        "--knowledge",
+        nargs="+",
+        action="extend",
+        default=[],
+        type=_path,
+        metavar="K",
+        help="files of synonyms, hierarchies and functions: .yaml, RDF in any syntax, WordNet's",
+    )
     add("--master", metavar="URL", help="a Spark master; every core of this machine unless given")
     add("--time-field", metavar="F", help="the field that holds an event's time; a dotted path")
     add("--id-field", default="id", metavar="F", help="the field of its id; - for none")
@@ -68,13 +74,12 @@ def run(arguments: argparse.Namespace) -> int:
     from sensewire.spark.job import MatchJob
     from sensewire.spark.job import run as run_job
 
-    if arguments.knowledge:
-        raise SensewireError("--knowledge: this version does not load knowledge yet; leave it out")
     longest = arguments.max_event_bytes
     job = MatchJob(
         subscriptions=arguments.subscriptions,
         events=tuple(arguments.events),
         out=arguments.out,
+        knowledge=tuple(arguments.knowledge),
         now=datetime.now(UTC) if arguments.now is None else moment(arguments.now),
         id_field=None if arguments.id_field == "-" else arguments.id_field,
         time_field=arguments.time_field,

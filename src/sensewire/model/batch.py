@@ -11,6 +11,7 @@ offsets    event i owns the rows offsets[i] … offsets[i + 1] − 1
 home       each event's home vertex as a code, NO_HOME where it has none
 unknown    row number of an event → what functions that failed might have said of it
 rejected   row number of an event → why it cannot be matched
+ambiguous  word of several meanings → how many facts have it; each stays a plain word
 events     the raw events, which the oracle and the operators read
 """
 
@@ -46,6 +47,7 @@ class Batch:
     roots: Sequence[Term] = ()
     unknown: Mapping[int, Sequence[Unknown]] = field(default_factory=dict)
     rejected: Mapping[int, str] = field(default_factory=dict)
+    ambiguous: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.events)

@@ -3,14 +3,19 @@
 Cost: a sort of the facts, and one look-up for each pair of a value and a scope that occur together.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.knowledge.words import Scope
 from sensewire.model.batch import Batch
 from sensewire.model.terms import Term
+
+Counts = npt.NDArray[np.int64]
 
 
 def canonical(batch: Batch, knowledge: Knowledge) -> Batch:
@@ -28,13 +33,33 @@ def canonical(batch: Batch, knowledge: Knowledge) -> Batch:
         scope_of[code] = scopes.setdefault(knowledge.scope_of(batch.terms[code]), len(scopes))
     read = scope_of[batch.property] * len(batch.terms) + batch.object
     pairs, places = np.unique(read, return_inverse=True)
+    places = places.reshape(-1)
     by_number = list(scopes)
+    read_as = [
+        (batch.terms[code], by_number[scope])
+        for scope, code in (divmod(pair, len(batch.terms)) for pair in pairs.tolist())
+    ]
     numbers: dict[Term, int] = {}
     found = [
-        numbers.setdefault(knowledge.value_root(batch.terms[code], by_number[scope]), len(numbers))
-        for scope, code in zip(
-            *(part.tolist() for part in np.divmod(pairs, max(1, len(batch.terms)))), strict=True
-        )
+        numbers.setdefault(knowledge.value_root(term, scope), len(numbers))
+        for term, scope in read_as
     ]
-    root = np.array(found, dtype=np.int32)[places.reshape(-1)]
-    return replace(batch, root=root, roots=tuple(numbers))
+    return replace(
+        batch,
+        root=np.array(found, dtype=np.int32)[places],
+        roots=tuple(numbers),
+        ambiguous=_ambiguous(read_as, np.bincount(places, minlength=len(pairs)), knowledge),
+    )
+
+
+def _ambiguous(
+    read_as: Sequence[tuple[Term, Scope]], counts: Counts, knowledge: Knowledge
+) -> dict[str, int]:
+    """The words of several meanings, and how often each occurs."""
+    if not knowledge.content.entities:
+        return {}
+    found: Counter[str] = Counter()
+    for (term, scope), count in zip(read_as, counts.tolist(), strict=True):
+        if knowledge.is_ambiguous(term, scope):
+            found[term.text] += count
+    return found

@@ -3,7 +3,7 @@
     files ──> slices ──> match ──┬──> O/*.parquet             event, subscription, rows, distance
               ingest             ├──> O/_failed/*.parquet     event, subscription, reason
                                  └──> O/_rejected/*.parquet   place, reason, raw
-    subscriptions ───────────────┘
+    subscriptions, knowledge ────┘
 
 The same answers come out however the files are cut. The match stage runs once: its outcomes are
 kept on disk, and the folders are written from there.
@@ -24,9 +24,10 @@ import pyarrow as pa
 from sensewire import __version__
 from sensewire.events.decoding import LONGEST_EVENT, Decoding, Rejected
 from sensewire.events.files import Listing, listing
+from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model.errors import SensewireError
 from sensewire.spark.ingest import sliced
-from sensewire.spark.match import matched, rejection, shipped
+from sensewire.spark.match import COUNTED, matched, rejection, shipped
 from sensewire.spark.output import FORMATS, check_free, draft_of, write_run, write_table
 from sensewire.spark.progress import Report, reported
 from sensewire.spark.schema import FAILED, MATCHES, OUTCOMES, REJECTED
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _RAISED = re.compile(r"(?!Caused by)[\w.]+(Error|Exception|Interrupt): ")
 _ROWS_A_FILE = 1_000_000
+_MOST_LISTED = 1_000
 _PACKAGES = ("pyspark", "pyarrow", "orjson", "pyoxigraph")
 
 
@@ -48,6 +50,7 @@ class MatchJob:
     events: tuple[Path, ...]
     out: Path
     now: datetime
+    knowledge: tuple[Path, ...] = ()
     id_field: str | None = "id"
     time_field: str | None = None
     format: str = "parquet"
@@ -77,14 +80,16 @@ def run(
 ) -> MatchSummary:
     """Run a job. The session is asked for when the input has been seen to be there."""
     _check(job)
-    check_free(job.out, (job.subscriptions, *job.events), overwrite=job.overwrite)
+    sources = (job.subscriptions, *job.events, *job.knowledge)
+    check_free(job.out, sources, overwrite=job.overwrite)
     files = listing(job.events)
-    subscriptions = subscriptions_in(job.subscriptions, job.now)
+    knowledge = Knowledge.load(*job.knowledge)
+    subscriptions = subscriptions_in(job.subscriptions, job.now, knowledge)
     with draft_of(job.out) as draft, _spark_errors():
         spark = session()
         with reported(spark, report):
-            summary = _run(job, files, subscriptions, spark, draft)
-        write_run(draft, _record(job, subscriptions, summary))
+            summary, seen = _run(job, files, subscriptions, knowledge, spark, draft)
+        write_run(draft, {**_record(job, subscriptions, knowledge, summary), **seen})
     return summary
 
 
@@ -100,18 +105,20 @@ def _run(
     job: MatchJob,
     files: Listing,
     subscriptions: Subscriptions,
+    knowledge: Knowledge,
     spark: "SparkSession",
     draft: Path,
-) -> MatchSummary:
+) -> tuple[MatchSummary, dict[str, dict[str, int]]]:
     from pyspark import StorageLevel
 
     decoding = Decoding(job.now, job.id_field, job.time_field, job.max_event_bytes)
     slices = sliced(spark, files.files, job.partitions)
-    outcomes = matched(slices, shipped(spark, subscriptions.lines), decoding)
+    outcomes = matched(slices, shipped(spark, subscriptions.lines, knowledge), decoding)
     outcomes = outcomes.union(_rejections(spark, (*subscriptions.rejected, *files.rejected)))
     outcomes = outcomes.persist(StorageLevel.DISK_ONLY)
     try:
         counts = _counts(outcomes)
+        seen = _seen(outcomes)
         for kind, count, columns, folder in (
             ("match", counts.matches, MATCHES, draft),
             ("rejected", counts.rejected, REJECTED, draft / "_rejected"),
@@ -123,7 +130,17 @@ def _run(
     finally:
         with suppress(ConnectionError):  # a JVM that is gone holds nothing; why it went says more
             outcomes.unpersist()
-    return counts
+    return counts, seen
+
+
+def _seen(outcomes: "DataFrame") -> dict[str, dict[str, int]]:
+    """Words of several meanings and functions that failed: how often, the most frequent first."""
+    counted = outcomes.where(outcomes.kind.isin(*COUNTED)).groupBy("kind", "reason")
+    rows = counted.sum("number").orderBy("sum(number)", "reason", ascending=[False, True])
+    found: dict[str, dict[str, int]] = {kind: {} for kind in COUNTED}
+    for row in rows.limit(_MOST_LISTED).collect():
+        found[row["kind"]][row["reason"]] = row["sum(number)"]
+    return found
 
 
 def _rejections(spark: "SparkSession", items: Iterable[Rejected]) -> "DataFrame":
@@ -141,9 +158,12 @@ def _counts(outcomes: "DataFrame") -> MatchSummary:
     )
 
 
-def _record(job: MatchJob, subscriptions: Subscriptions, summary: MatchSummary) -> dict[str, Any]:
+def _record(
+    job: MatchJob, subscriptions: Subscriptions, knowledge: Knowledge, summary: MatchSummary
+) -> dict[str, Any]:
     options = asdict(job)
-    options["events"] = [str(path) for path in job.events]
+    for name in ("events", "knowledge"):
+        options[name] = [str(path) for path in options[name]]
     return {
         "now": options.pop("now").isoformat(),
         **asdict(summary),
@@ -152,6 +172,7 @@ def _record(job: MatchJob, subscriptions: Subscriptions, summary: MatchSummary) 
             "expired": subscriptions.expired,
             "rejected": len(subscriptions.rejected),
         },
+        "knowledge": knowledge.version,
         "versions": {
             "sensewire": __version__,
             "python": platform.python_version(),

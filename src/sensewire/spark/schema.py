@@ -8,6 +8,8 @@
     failed     event, subscription, reason
     rejected   place, reason, raw
     count      number: how many events were matched
+    ambiguous  reason: a word of several meanings; number: how often events had it
+    unknown    reason: a function that failed, and why; number: for how many events
 
 Terms are written as N-Triples.
 """

@@ -16,6 +16,7 @@ from sensewire.engine import Engine
 from sensewire.events.decoding import Rejected, too_long
 from sensewire.events.lines import Line, lines_in
 from sensewire.events.records import read_json
+from sensewire.knowledge.knowledge import Knowledge
 from sensewire.language.parse import parse
 from sensewire.model.errors import SensewireError, SubscriptionError
 from sensewire.model.event import moment
@@ -45,14 +46,14 @@ class Stated:
     expires: datetime | None
 
 
-def subscriptions_in(path: Path, now: datetime) -> Subscriptions:
+def subscriptions_in(path: Path, now: datetime, knowledge: Knowledge) -> Subscriptions:
     """Read a file of subscriptions; every error of a line is kept with its place."""
     live: list[tuple[str, Subscription]] = []
     lines: list[bytes] = []
     rejected: list[Rejected] = []
     places: dict[str, str] = {}
     expired = 0
-    engine = Engine()
+    engine = Engine(knowledge)
     for line in _lines(path):
         place = f"{path}:{line.number}"
         try:

@@ -1,0 +1,169 @@
+"""Whose matches may change: everyone whose match does, for generated knowledge, is told.
+
+Proved by breaking: see the docstrings.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from sensewire.engine import Engine
+from sensewire.explain.difference import differences
+from sensewire.knowledge.content import Content, Entity, EntityKind
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.knowledge.mappings import MappingFunction, mapping_function
+from sensewire.match.matcher import Operator
+from sensewire.model.conditions import Variable
+from sensewire.model.errors import EventError, SubscriptionError
+from sensewire.model.event import Event
+from sensewire.model.subscription import Conjunction, Not, Predicate, Subscription
+from sensewire.model.terms import RDF_TYPE, Term, iri, string, term_of, untyped
+from sensewire.testing.events import events
+from sensewire.testing.knowledge import knowledge
+from sensewire.testing.subscriptions import conditions, subscriptions, vocabulary
+
+ATTRIBUTES = ["price", "colour"]
+NAMES = ["red", "green", "Thing", "one word", "other", "crimson"]
+TERMS = [
+    *(string(name) for name in NAMES),
+    *map(term_of, (1, 2, 1.5)),
+    untyped("red"),
+    iri("http://one.org/red"),
+    iri("http://x.org/green"),
+    iri("http://x.org/OTHER"),
+    string("one:red"),
+    string("RED"),
+    string("One_Word"),
+]
+WORDS = vocabulary(attributes=[*ATTRIBUTES, "tags", "Colour"], terms=TERMS)
+
+
+def function(name: str, of: str, made: Term, text: str) -> MappingFunction:
+    return mapping_function(name, [(of, string(of))], [(made, text)])
+
+
+FUNCTIONS = [
+    function("paint", "price", string("colour"), "price > 1 ? 'crimson' : 'green'"),
+    function("ratio", "price", string("colour"), "1 / (price - price)"),
+    function("dye", "colour", string("price"), "colour == 'red' ? 2 : null"),
+    function("sort", "price", RDF_TYPE, "'red'"),
+    function("label", "price", string("tags"), "'red'"),
+    function("copy", "tags", string("colour"), "tags"),
+]
+
+
+def near(event: Event, *arguments: Term | Variable) -> list[dict[str, Term]]:
+    names = [part.name for part in arguments if isinstance(part, Variable)]
+    return [dict.fromkeys(names, term) for term in (TERMS[0], TERMS[6])]
+
+
+OPERATORS: dict[str, Operator] = {"near": near, "seen": near}
+predicates = st.builds(Predicate, WORDS.attributes, conditions(WORDS))
+atoms = st.one_of(predicates, predicates, predicates.map(lambda p: Not(Conjunction((p,)))))
+of_predicates = st.builds(
+    lambda atom, tolerance: Subscription((Conjunction((atom,)),), tolerance=tolerance),
+    atoms,
+    st.sampled_from((None, None, 1.0, 3.0)),
+)
+PREFIXES = (("one", "http://one.org/"), ("x", "http://x.org/"))
+STATED = ("broader", "subproperties", "same", "instances", "mappings", "scopes", "prefixes")
+
+
+@st.composite
+def less(draw: DrawFn, content: Content) -> Content:
+    """The content with one or two things less: so that most words are read as before."""
+    for _ in range(draw(st.integers(1, 2))):
+        field = draw(st.sampled_from([*(f for f in STATED if getattr(content, f)), "entities"]))
+        stated = list(getattr(content, field))
+        place = draw(st.integers(0, max(0, len(stated) - 1)))
+        if field != "entities":
+            del stated[place]
+        elif stated:
+            stated[place] = draw(lesser(stated[place]))
+        content = replace(content, **{field: tuple(stated)})
+    return content
+
+
+def lesser(entity: Entity) -> SearchStrategy[Entity]:
+    """The entity without its labels, of another kind or scheme, or with a name more."""
+    return st.sampled_from(
+        (
+            replace(entity, labels=()),
+            replace(entity, kinds=frozenset({EntityKind.INDIVIDUAL})),
+            replace(entity, schemes=frozenset({"two", "three"})),
+            replace(entity, names=(*entity.names, "RED")),
+            replace(entity, labels=(*entity.labels, "green")),
+        )
+    )
+
+
+@st.composite
+def related(draw: DrawFn) -> tuple[Knowledge, Knowledge]:
+    """Two knowledges, one of which has some things less."""
+    known = draw(knowledge(NAMES, ATTRIBUTES, FUNCTIONS))
+    content = replace(known.content, prefixes=PREFIXES[: draw(st.integers(0, 2))])
+    pair = Knowledge(content), Knowledge(draw(less(content)))
+    return draw(st.sampled_from((pair, pair[::-1])))
+
+
+unrelated = st.tuples(*[knowledge(NAMES, ATTRIBUTES, FUNCTIONS)] * 2)
+cases = given(
+    pair=related() | related() | unrelated,
+    asked=st.lists(of_predicates | subscriptions(WORDS), min_size=1, max_size=6),
+    sent=st.lists(events([*ATTRIBUTES, "COLOUR"], TERMS), min_size=1, max_size=4),
+)
+
+
+def answers(known: Knowledge, asked: Sequence[Subscription], sent: Sequence[Event]) -> list[str]:
+    """What each subscription gets, as a text; one that is refused gets that."""
+    engine = Engine(known, operators=OPERATORS)
+    refused = set()
+    for number, subscription in enumerate(asked):
+        try:
+            engine.add(subscription, id=f"s{number}")
+        except SubscriptionError:
+            refused.add(f"s{number}")
+    got = {f"s{n}": "refused" if f"s{n}" in refused else "" for n in range(len(asked))}
+    for event in sent:
+        try:
+            found = engine.match(event)
+        except EventError:
+            got = {id: text if id in refused else text + "rejected" for id, text in got.items()}
+            continue
+        for match in found:
+            got[match.subscription] += f"{[*map(dict, match.rows)]} at {match.distance:.9g};"
+        for failure in found.failures:
+            got[failure.subscription] += "failed;"
+        got = {id: f"{text}|" for id, text in got.items()}
+    return list(got.values())
+
+
+def check(
+    old: Knowledge, new: Knowledge, asked: Sequence[Subscription], sent: Sequence[Event]
+) -> None:
+    numbered = [(f"s{number}", each) for number, each in enumerate(asked)]
+    told = {each.subscription: each.reasons for each in differences(numbered, old, new)}
+    before, after = answers(old, asked, sent), answers(new, asked, sent)
+    for (id, subscription), was, now in zip(numbered, before, after, strict=True):
+        assert was == now or told.get(id), (subscription, was, now)
+
+
+@settings(max_examples=300, deadline=None)
+@cases
+def test_whoever_matches_differently_is_told(
+    pair: tuple[Knowledge, Knowledge], asked: list[Subscription], sent: list[Event]
+) -> None:
+    check(*pair, asked, sent)
+
+
+@pytest.mark.long
+@settings(max_examples=20_000, deadline=None)
+@cases
+def test_many_more_cases(
+    pair: tuple[Knowledge, Knowledge], asked: list[Subscription], sent: list[Event]
+) -> None:
+    check(*pair, asked, sent)
