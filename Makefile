@@ -11,7 +11,7 @@ INSTALLED := .venv/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-long pytest lint format clean
+.PHONY: help demo test test-fast test-long pytest bench lint format clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,10 @@ test-long: $(INSTALLED) ## the tests that are too long for every change
 	@$(BIN)/pytest -m long || { status=$$?; \
 		[ $$status -ne 5 ] || echo "No test is marked 'long': there was nothing to run." >&2; \
 		exit $$status; }
+
+bench: $(INSTALLED) ## measure how well meaning is matched; two minutes, with WordNet if Debian's is there
+	@$(BIN)/python benchmarks/meaning.py \
+		$(if $(wildcard /usr/share/wordnet/data.noun),--wordnet /usr/share/wordnet)
 
 lint: $(INSTALLED) ## rules, format, types and the one-way imports
 	@echo "== ruff: rules"

@@ -1,4 +1,4 @@
-"""`sensewire check`: a subscription's canonical form, or a caret under what is wrong with it."""
+"""`sensewire check`: a subscription's canonical form, or what is wrong with it, and where."""
 
 import argparse
 import sys
@@ -19,6 +19,14 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--language", default="sensewire", metavar="L", help="what it is written in"
     )
     parser.add_argument("--reading", metavar="R", help="meaning: read its constants by meaning")
+    parser.add_argument(
+        "--knowledge",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="K",
+        help="files or folders of knowledge; a word that has several meanings there is an error",
+    )
     parser.set_defaults(run=run)
 
 
@@ -33,5 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
     except ParseError as error:
         print(error, file=sys.stderr)  # as it stands: a word before it would move the caret
         return 2
+    if arguments.knowledge:
+        from sensewire.knowledge.knowledge import Knowledge
+        from sensewire.match.ambiguity import refuse_ambiguity
+
+        refuse_ambiguity(subscription, Knowledge.load(*arguments.knowledge))
     print(unparse(canonical(subscription)))
     return 0

@@ -1,4 +1,4 @@
-"""The command `sensewire`: one file a command, errors in one line on stderr, exit 0 or 2.
+"""The command `sensewire`: one file a command, errors in one line on stderr, with exit code 2.
 
 A command's modules are imported when it runs, so that the light ones start at once.
 """
@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 
 from sensewire import __version__
-from sensewire.cli import check, demo, match
+from sensewire.cli import check, demo, explain, knowledge, match
 from sensewire.model.errors import SensewireError
 
-_COMMANDS = (match, check, demo)
+_COMMANDS = (match, check, explain, knowledge, demo)
 _ERROR = 2
 
 

@@ -1,8 +1,8 @@
 """Boxes, lines and measured words of an SVG, as strings.
 
 The font is the reader's, so widths are estimates: those of a wide font (DejaVu), scripts other than
-Latin, Greek and Cyrillic counted double, and ligatures by the letters that they stand for. The cost
-is linear in what is shown.
+Latin, Greek and Cyrillic counted double, ligatures by the letters that they stand for, up to four.
+The cost is linear in what is shown.
 """
 
 import unicodedata
@@ -15,7 +15,7 @@ from sensewire.explain.explanation import Outcome
 from sensewire.explain.wording import visible
 
 _NARROW = frozenset("iljtfrI.,:;'|!()[] /\\-")
-_BROAD = frozenset("MWmw@%")
+_BROAD = frozenset("MWmw@%…")
 _ROUNDING = 0.01  # a box as wide as its words takes them
 _SANS = "Verdana,'DejaVu Sans',Arial,sans-serif"
 _MONO = "Menlo,Consolas,'DejaVu Sans Mono',monospace"
@@ -42,9 +42,9 @@ class Type:
     def _measured(self, character: str) -> float:
         if unicodedata.combining(character):
             return 0.1
-        if ord(character) > 0x52F:
-            letters = unicodedata.normalize("NFKC", character) if character.isalpha() else ""
-            return 1.25 * max(1, len(letters))
+        if ord(character) > 0x52F and character != "…":
+            letters = unicodedata.normalize("NFKC", character) if character.isalpha() else " "
+            return 1.25 * min(len(letters), 4)
         if self.family == "mono":
             return 0.61
         bold = 1.12 if self.weight == "bold" else 1.0
@@ -92,7 +92,7 @@ def wrapped(text: str, width: float, type: Type, most: int) -> list[str]:
     >>> wrapped("price at most 1600", 75, CODE, 2)
     ['price at', 'most 1600']
     >>> wrapped("price at most 1600 and more", 75, CODE, 2)
-    ['price at', 'most 160…']
+    ['price at', 'most 1600…']
     """
     lines: list[str] = []
     rest = text.strip()

@@ -135,7 +135,8 @@ def _part(canvas: Canvas, part: Part, top: float, wording: Wording) -> float:
     look = LOOKS[part.outcome]
     y = top
     for evidence in part.evidence:
-        y = _evidence(canvas, evidence, y, wording) + _GAP
+        if not _is_missed(evidence, part.miss):
+            y = _evidence(canvas, evidence, y, wording) + _GAP
     if part.miss is not None:
         y = _miss(canvas, part.miss, y, look, wording) + _GAP
     y += 0 if part.evidence or part.miss else 7  # notes alone stand level with what was asked
@@ -151,6 +152,13 @@ def _part(canvas: Canvas, part: Part, top: float, wording: Wording) -> float:
     )
     canvas.mark(part.outcome, _ASKED[0] + 18, top + height / 2)
     return max(y - _GAP, top + height)
+
+
+def _is_missed(evidence: Evidence, miss: Miss | None) -> bool:
+    """Whether the miss shows the same fact, and says more of it."""
+    if miss is None or miss.nearest is None or evidence.source.fact != miss.nearest.fact:
+        return False
+    return not (evidence.attribute or evidence.value or evidence.compared)
 
 
 def _evidence(canvas: Canvas, evidence: Evidence, y: float, wording: Wording) -> float:

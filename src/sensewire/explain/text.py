@@ -84,7 +84,7 @@ def _alternative(alternative: Alternative, margin: int, wording: Wording) -> Ite
 def _line(outcome: Outcome, asked: str, said: Iterable[str], margin: int) -> Iterator[str]:
     """What was asked and what answered, beside each other."""
     line = f"  {MARKS[outcome]} {asked}"
-    answer = list(_filled(said, _WIDEST - 1 - margin))
+    answer = list(_filled(dict.fromkeys(said), _WIDEST - 1 - margin))  # nothing is told twice
     if answer and columns(line) <= margin - 2:
         line += " " * (margin - columns(line)) + answer.pop(0)
     yield line

@@ -1,7 +1,7 @@
 """Words that text and drawing share: terms as people read them, safe to print and cut to a width.
 
 An event may hold anything, so nothing of it is printed as it came: characters that move a cursor,
-turn the direction of writing, pile up or are no characters in XML are shown by their number. An IRI
+turn the direction of writing, pile up, sprawl or are none in XML are shown by their number. An IRI
 goes by its local name, unless two things in one explanation would then read alike.
 """
 
@@ -33,6 +33,7 @@ LONGEST = 4_000
 
 _SHORT: Mapping[str, str] = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _JOINERS = "\u200c\u200d"  # format characters that many scripts and emoji cannot do without
+_SPRAWLING = frozenset("﷽⸺⸻𒈙𒐫𒀱꧅")  # single characters as wide as a sentence
 _MOST_MARKS = 3  # on one letter; more would reach into the lines above and below
 _VALUE, _NAME, _ADDRESS = 40, 40, 60
 
@@ -54,7 +55,8 @@ def _seen(text: str) -> Iterator[str]:
         category = unicodedata.category(character)
         marks = marks + 1 if category in ("Mn", "Me") else 0
         hidden = category in ("Cc", "Cf", "Cs", "Cn", "Zl", "Zp") and character not in _JOINERS
-        yield _numbered(character) if hidden or marks > _MOST_MARKS else character
+        piled = marks > _MOST_MARKS or character in _SPRAWLING
+        yield _numbered(character) if hidden or piled else character
 
 
 def _numbered(character: str) -> str:

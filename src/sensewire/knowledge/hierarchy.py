@@ -77,19 +77,20 @@ class Hierarchy:
         """The shortest way up, both ends included, or None."""
         if ancestor not in self.above(root):
             return None
-        came_from = _reached(root, self._parents)
-        path = [ancestor]
-        while path[-1] != root:
-            path.append(came_from[path[-1]])
-        return path[::-1]
+        return _path(ancestor, _reached(root, self._parents))
 
-    def height(self, root: Term) -> int:
-        """The steps from a root to the nearest one that has nothing above it."""
-        return min(
-            len(path) - 1
-            for top in self.above(root)
-            if top not in self._parents and (path := self.path_up(root, top)) is not None
-        )
+    def way_out(self, root: Term) -> list[Term]:
+        """The shortest way from a root up to one that has nothing above it."""
+        came_from = _reached(root, self._parents)  # nearest first
+        return _path(next(each for each in came_from if each not in self._parents), came_from)
+
+
+def _path(end: Term, came_from: Mapping[Term, Term]) -> list[Term]:
+    """The way to a node; the first one came from itself."""
+    path = [end]
+    while came_from[path[-1]] != path[-1]:
+        path.append(came_from[path[-1]])
+    return path[::-1]
 
 
 def _reached(start: Term, edges: Mapping[Term, Sequence[Term]]) -> dict[Term, Term]:

@@ -1,9 +1,9 @@
 """What people mean by their words: roots, what is narrower than what, and which is declared.
 
 The questions that passes, matchers and explanations ask, answered from what the files state
-(`content.py`). Two hierarchies stand behind them: that of values (concepts), and that of attributes
-(concepts and properties, mixed paths included; plain names of all schemes merged). Roots are terms,
-compared as such; a word that nobody knows is its own root.
+(`content.py`). Two hierarchies stand behind them: that of values (concepts and individuals), and
+that of attributes (concepts and properties, mixed paths included; plain names of all schemes
+merged). Roots are terms, compared as such; a word that nobody knows is its own root.
 """
 
 from functools import cached_property, lru_cache
@@ -34,7 +34,7 @@ class Knowledge:
         self.content = content
         self._words = Words(content)
         preferred = _preferred(content)
-        self._values = Hierarchy(content.broader, content.same, preferred)
+        self._values = Hierarchy((*content.broader, *content.instances), content.same, preferred)
         self._attributes = Hierarchy(
             [
                 (as_attribute(a), as_attribute(b))
@@ -135,19 +135,11 @@ class Knowledge:
 
     def above(self, root: Term) -> frozenset[Term]:
         """The roots that a concept or an individual is ⊑, itself included."""
-        if root not in self._classes:
-            return self._values.above(root) | {THING}
-        classes = (self._values.above(self._values.root(each)) for each in self._classes[root])
-        return self._values.above(root).union({THING}, *classes)
+        return self._values.above(root) | {THING}
 
     def below(self, root: Term) -> frozenset[Term]:
         """The known roots that are ⊑ a concept, individuals included."""
-        concepts = self._values.below(root)
-        return concepts | {
-            individual
-            for individual, classes in self._classes.items()
-            if any(self._values.root(each) in concepts for each in classes)
-        }
+        return self._values.below(root)
 
     def children(self, root: Term) -> frozenset[Term]:
         """The roots one step below a concept."""
@@ -175,17 +167,8 @@ class Knowledge:
     def path_up(self, root: Term, ancestor: Term) -> list[Term] | None:
         """The shortest way from a concept or individual up to a more general concept, or None."""
         if ancestor == THING and root != THING:
-            tops = (top for top in self.above(root) if not self._values.parents(top))
-            ways = (self._way(root, top) for top in sorted(tops, key=str))
-            return [*min((way for way in ways if way), key=len), THING]
-        return self._way(root, ancestor)
-
-    def _way(self, root: Term, ancestor: Term) -> list[Term] | None:
-        ways = [self._values.path_up(root, ancestor)]
-        for each in sorted(self.classes(root), key=str):
-            rest = self._values.path_up(self._values.root(each), ancestor)
-            ways.append(None if rest is None else [root, *rest])
-        return min((way for way in ways if way is not None), key=len, default=None)
+            return [*self._values.way_out(root), THING]
+        return self._values.path_up(root, ancestor)
 
     def steps_up(self, root: Term, ancestor: Term) -> int | None:
         """The length of the shortest way up; from an individual to its class is one step."""
@@ -209,7 +192,8 @@ class Knowledge:
     @cached_property
     def closure(self) -> Closure:
         """⊑ between all known concepts, as arrays."""
-        ends = (end for pair in (*self.content.broader, *self.content.same) for end in pair)
+        pairs = (*self.content.broader, *self.content.instances, *self.content.same)
+        ends = (end for pair in pairs for end in pair)
         known = (entity.term for entity in self.content.entities)
         return closure_of(
             self._values, list(dict.fromkeys(self._values.root(term) for term in (*known, *ends)))

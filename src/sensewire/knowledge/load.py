@@ -80,8 +80,8 @@ def _expected() -> str:
 
 
 def _refuse_cycles(draft: Draft) -> None:
-    """⊑ has no cycle: among concepts, and among attributes, where both hierarchies meet."""
-    _refuse_cycle(draft.broader, Hierarchy((), draft.same))
+    """⊑ has no cycle: among values, and among attributes, where both hierarchies meet."""
+    _refuse_cycle({**draft.instances, **draft.broader}, Hierarchy((), draft.same))
     edges = {**draft.subproperties, **draft.broader}
     among_attributes = {(as_attribute(a), as_attribute(b)): at for (a, b), at in edges.items()}
     same = [(as_attribute(a), as_attribute(b)) for a, b in draft.same]

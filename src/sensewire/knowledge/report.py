@@ -5,76 +5,29 @@ what is above and below a word; lists are cut to `MOST_LISTED`, their full lengt
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import StrEnum
-from functools import cached_property
 from typing import NamedTuple
 
-from sensewire.knowledge.content import Entity, EntityKind, Pair, as_attribute
+from sensewire.knowledge.content import EntityKind, Pair
 from sensewire.knowledge.hierarchy import Hierarchy
-from sensewire.knowledge.knowledge import THING, Knowledge
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.knowledge.relations import Relations, Role, Statement, looping, nodes
+from sensewire.knowledge.vocabulary import THING
 from sensewire.knowledge.words import folded
 from sensewire.model.terms import Term, iri, string
 
 MOST_LISTED = 20
 _MOST_NEAR = 5
 _NEAR_IN_LENGTH = 2
-Statement = tuple[Term, Term, Term]
-
-
-class Role(StrEnum):
-    """What a word stands for in an event or a subscription."""
-
-    VALUE = "value"
-    ATTRIBUTE = "attribute"
-
-
-class Relations:
-    """The two hierarchies of some knowledge, walked downwards too, and what stands beside them."""
-
-    def __init__(self, knowledge: Knowledge) -> None:
-        content = knowledge.content
-        edges = (*content.broader, *content.subproperties)
-        self.knowledge = knowledge
-        self.values = Hierarchy(content.broader, content.same)
-        self.attributes = Hierarchy(_merged(edges), _merged(content.same))
-        self.instances: dict[Term, dict[Term, None]] = defaultdict(dict)  # by their classes' roots
-        for individual, of in content.instances:
-            self.instances[self.values.root(of)][self.values.root(individual)] = None
-        self.entities: dict[Term, list[Entity]] = defaultdict(
-            list
-        )  # by term, merged for attributes
-        for entity in content.entities:
-            for node in {entity.term, as_attribute(entity.term)}:
-                self.entities[node].append(entity)
-
-    def of(self, role: Role) -> Hierarchy:
-        """The hierarchy that words of a role are read in."""
-        return self.values if role is Role.VALUE else self.attributes
-
-    @cached_property
-    def stated(self) -> Mapping[Term, Sequence[Statement]]:
-        """The meta-statements by the roots of their ends, and of their properties as attributes."""
-        found: dict[Term, dict[Statement, None]] = defaultdict(dict)
-        for statement in self.knowledge.content.statements:
-            owner, verb, value = statement
-            found[self.values.root(owner)][statement] = None
-            found[self.values.root(value)][statement] = None
-            found[self.attributes.root(as_attribute(verb))][statement] = None
-        return {root: tuple(each) for root, each in found.items()}
-
-
-def _merged(pairs: Iterable[Pair]) -> list[Pair]:
-    return [(as_attribute(a), as_attribute(b)) for a, b in pairs]
 
 
 class Listed(NamedTuple):
     """The first of many, and how many there are."""
 
     first: tuple[Term, ...]
-    count: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +49,7 @@ class Meaning:
     inherited: tuple[Statement, ...]  # that name something above it
     read_by: tuple[str, ...]  # the functions that it serves
     written_by: tuple[str, ...]  # the functions that make it, or something narrower
+    scope: tuple[str, ...]  # the schemes that its values are read in; empty: all
 
 
 def meanings(word: str, role: Role, relations: Relations) -> tuple[Meaning, ...]:
@@ -107,7 +61,12 @@ def meanings(word: str, role: Role, relations: Relations) -> tuple[Meaning, ...]
     else:
         roots = sorted(knowledge.attribute_roots(term), key=str)
     described = (_described(root, role, relations) for root in roots)
-    return tuple(each for each in described if each.names or each.read_by or each.written_by)
+    return tuple(each for each in described if each.names or _is_used(each))
+
+
+def _is_used(meaning: Meaning) -> bool:
+    """Whether functions or scopes name it, though no scheme does."""
+    return bool(meaning.read_by or meaning.written_by or meaning.scope)
 
 
 def _described(found: Term, role: Role, relations: Relations) -> Meaning:
@@ -136,6 +95,7 @@ def _described(found: Term, role: Role, relations: Relations) -> Meaning:
         inherited=tuple(dict.fromkeys(each for each in higher if each not in set(own))),
         read_by=_reading(root, relations) if role is Role.ATTRIBUTE else (),
         written_by=_writing(root, relations) if role is Role.ATTRIBUTE else (),
+        scope=_scope(root, relations) if role is Role.ATTRIBUTE else (),
     )
 
 
@@ -162,7 +122,7 @@ def _below(
     """What is below, nearest first, and which of it are individuals."""
     hierarchy = relations.of(role)
     found = {root: None}
-    individuals = set()
+    individuals: set[Term] = set()
     for node in (ahead := [root]):
         listed = relations.instances.get(node, ()) if role is Role.VALUE else ()
         individuals.update(listed)
@@ -191,10 +151,13 @@ def _writing(root: Term, relations: Relations) -> tuple[str, ...]:
     )
 
 
-def nodes(relations: Relations, attribute: Term) -> frozenset[Term]:
-    """The roots of an attribute's name in the hierarchy of attributes."""
-    found = relations.knowledge.attribute_roots(attribute)
-    return frozenset(map(relations.attributes.root, found))
+def _scope(root: Term, relations: Relations) -> tuple[str, ...]:
+    bound = (
+        schemes
+        for attribute, schemes in relations.knowledge.content.scopes
+        if root in nodes(relations, attribute)
+    )
+    return _each(scheme for schemes in bound for scheme in schemes)
 
 
 def near_words(word: str, knowledge: Knowledge) -> tuple[str, ...]:
@@ -348,32 +311,3 @@ def _clash(root: Term, knowledge: Knowledge, apart: Mapping[Term, set[Term]]) ->
         if others:
             return one, min(others, key=str)
     return None
-
-
-def looping(relations: Relations) -> tuple[str, ...]:
-    """The functions that read what they, or each other, write: the event's values must end it.
-
-    Functions and attributes make one graph; who has nothing behind or nothing ahead is on no loop
-    and is taken away, until nobody is. Those between two loops stay.
-    """
-    ahead: dict[object, set[object]] = defaultdict(set)
-    behind: dict[object, set[object]] = defaultdict(set)
-    functions = relations.knowledge.mappings
-    for function in functions:
-        written = (n for output, _ in function.outputs for n in nodes(relations, output))
-        for over in {each for node in written for each in relations.attributes.above(node)}:
-            ahead[function].add(over)
-            behind[over].add(function)
-        for node in {n for _, input in function.inputs for n in nodes(relations, input)}:
-            ahead[node].add(function)
-            behind[function].add(node)
-    for one, other in ((ahead, behind), (behind, ahead)):
-        gone = [each for each in list(other) if not one.get(each)]
-        while gone:
-            end = gone.pop()
-            for beside in other.pop(end, ()):
-                one[beside].discard(end)
-                if not one[beside]:
-                    gone.append(beside)
-            one.pop(end, None)
-    return tuple(function.name for function in functions if ahead.get(function))
