@@ -58,6 +58,7 @@ from sensewire.model.subscription import (
 from sensewire.model.terms import Term
 
 _MOST_TRIED = 50
+_DEEPEST = 4
 _ALONE = Solution({}, {})
 
 
@@ -182,11 +183,15 @@ class Inquiry:
             case _:
                 return self._constraint(part, text, [solution] if solution else tried)
 
-    def _source(self, fact: Fact) -> Source:
+    def _source(self, fact: Fact, depth: int = 0) -> Source:
+        """Where a fact comes from, a few functions deep: inputs that are shared multiply."""
         origin = self._star.origins.get(fact)
         if origin is None or self._clause.strict:
             return Source(fact)
-        return Source(fact, origin.function.name, tuple(map(self._source, origin.inputs)))
+        inputs = origin.inputs if depth < _DEEPEST else ()
+        return Source(
+            fact, origin.function.name, tuple(self._source(each, depth + 1) for each in inputs)
+        )
 
     def _at_home(self) -> list[Fact]:
         return [fact for fact in self._judge.facts if fact.subject == self._home]

@@ -34,9 +34,11 @@ class Standing:
         self.knowledge = knowledge
         self.relations = Relations(knowledge)
         content, values = knowledge.content, self.relations.values
+        self._direct: dict[Term, list[Term]] = defaultdict(list)  # by what they were declared as
         self._declared: dict[str, list[tuple[Term, Term, bool]]] = defaultdict(list)
         for is_class, pairs in ((True, content.instances), (False, content.broader)):
             for one, declared in pairs:
+                self._direct[values.root(declared)].append(values.root(one))
                 self._declared[named(declared)].append((values.root(one), declared, is_class))
         self._makers: dict[Term, dict[MappingFunction, None]] = defaultdict(dict)  # by output
         self._writers: dict[Term, dict[MappingFunction, None]] = defaultdict(dict)  # and above it
@@ -59,16 +61,14 @@ class Standing:
         match condition:
             case IsDirectlyA():
                 yield from self._with_members((node,), "itself")
-                yield from self._with_members(self.relations.values.children(node), "direct")
-                yield from self._with_members(self.relations.instances.get(node, ()), "direct")
+                yield from self._with_members(self._direct.get(node, ()), "direct")
             case IsAbove():
                 above = {*map(self.relations.values.root, self.knowledge.above(root))} - {node}
+                individuals = (self.relations.instances.get(each, ()) for each in above)
                 yield from self._with_members(above, "above")
-                yield from self._with_members(self._individuals(above), "above")
+                yield from self._with_members(chain(*individuals), "above")
             case _:
-                below = self.relations.values.below(node)
-                yield from self._with_members(below, "below")
-                yield from self._with_members(self._individuals(below), "below")
+                yield from self._with_members(self.relations.values.below(node), "below")
                 for over in self.knowledge.above(root) if near else ():
                     steps = self.knowledge.steps_up(root, over)
                     yield from self._with_members((self.relations.values.root(over),), f"{steps}")
@@ -80,9 +80,6 @@ class Standing:
         for one, declared, is_class in self._declared.get(named(constant.value), ()):
             if (is_class or isinstance(condition, IsDirectlyA)) and same(declared, constant.value):
                 yield from self._with_members((one,), "declared")
-
-    def _individuals(self, classes: Iterable[Term]) -> Iterator[Term]:
-        return chain(*(self.relations.instances.get(each, ()) for each in classes))
 
     def _with_members(self, roots: Iterable[Term], place: str) -> Iterator[Placed]:
         for root in roots:

@@ -33,7 +33,9 @@ class Relations:
         self.knowledge = knowledge
         # Of synonyms, the knowledge's own root stands for the others.
         self.values = Hierarchy(
-            content.broader, content.same, lambda term: (knowledge.root(term) != term, term.text)
+            (*content.broader, *content.instances),
+            content.same,
+            lambda term: (knowledge.root(term) != term, term.text),
         )
         self.attributes = Hierarchy(
             _merged(edges),

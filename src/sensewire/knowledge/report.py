@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from sensewire.knowledge.content import EntityKind, Pair
+from sensewire.knowledge.content import Content, EntityKind, Pair
 from sensewire.knowledge.hierarchy import Hierarchy
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.knowledge.relations import Relations, Role, Statement, looping, nodes
@@ -74,7 +74,7 @@ def _described(found: Term, role: Role, relations: Relations) -> Meaning:
     root = hierarchy.root(found)
     known = [entity for member in hierarchy.members(root) for entity in relations.entities[member]]
     classes = relations.knowledge.classes(found) if role is Role.VALUE else frozenset()
-    above = _above(root, hierarchy, map(relations.values.root, classes))
+    above = _above(root, hierarchy)
     below, individuals = _below(root, role, relations)
     instances = tuple(relations.instances.get(root, ())) if role is Role.VALUE else ()
     own = relations.stated.get(root, ())
@@ -103,16 +103,14 @@ def _each(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(words)))
 
 
-def _above(
-    root: Term, hierarchy: Hierarchy, classes: Iterable[Term]
-) -> tuple[tuple[Term, int], ...]:
+def _above(root: Term, hierarchy: Hierarchy) -> tuple[tuple[Term, int], ...]:
     """What is above, level by level; a class is one step from its individual."""
     steps = {root: 0}
-    level = dict.fromkeys((*hierarchy.parents(root), *classes))
-    while level:
-        steps.update(dict.fromkeys(level, max(steps.values()) + 1))
-        over = (parent for node in level for parent in hierarchy.parents(node))
-        level = dict.fromkeys(node for node in over if node not in steps)
+    for node in (ahead := [root]):
+        for parent in hierarchy.parents(node):
+            if parent not in steps:
+                steps[parent] = steps[node] + 1
+                ahead.append(parent)
     return tuple((node, count) for node, count in steps.items() if count and node != THING)
 
 
@@ -124,11 +122,10 @@ def _below(
     found = {root: None}
     individuals: set[Term] = set()
     for node in (ahead := [root]):
-        listed = relations.instances.get(node, ()) if role is Role.VALUE else ()
-        individuals.update(listed)
+        individuals.update(relations.instances.get(node, ()) if role is Role.VALUE else ())
         under = [child for child in hierarchy.children(node) if child not in found]
         ahead += under
-        found.update(dict.fromkeys((*under, *listed)))
+        found.update(dict.fromkeys(under))
     del found[root]
     return tuple(found), frozenset(individuals)
 
@@ -212,21 +209,21 @@ def statistics(relations: Relations) -> Statistics:
         synonyms=len(content.same),
         instances=len(content.instances),
         disjoint=len(content.disjoint),
-        depth=_depth(relations),
+        depth=_depth(content),
         statements=len(content.statements),
         functions=len(content.mappings),
         scopes=dict(content.scopes),
     )
 
 
-def _depth(relations: Relations) -> int:
+def _depth(content: Content) -> int:
     """The steps of the longest way up from any concept: each node after all that are above it."""
-    values = relations.values
-    roots = {values.root(end) for pair in relations.knowledge.content.broader for end in pair}
-    waiting = {root: len(values.parents(root)) for root in roots}
+    concepts = Hierarchy(content.broader, content.same)
+    roots = {concepts.root(end) for pair in content.broader for end in pair}
+    waiting = {root: len(concepts.parents(root)) for root in roots}
     longest = {root: 0 for root, parents in waiting.items() if not parents}
     for root in (ahead := list(longest)):
-        for child in values.children(root):
+        for child in concepts.children(root):
             longest[child] = max(longest.get(child, 0), longest[root] + 1)
             waiting[child] -= 1
             if not waiting[child]:
@@ -297,10 +294,8 @@ def _contradictory(relations: Relations) -> Iterator[tuple[Term, Term, Term]]:
     known = dict.fromkeys(knowledge.root(each.term) for each in knowledge.content.entities)
     for root in known:
         pair = _clash(root, knowledge, apart)
-        over = (*values.parents(values.root(root)), *knowledge.classes(root))
-        if pair is not None and not any(
-            _clash(knowledge.root(each), knowledge, apart) == pair for each in over
-        ):
+        over = values.parents(values.root(root)) if pair is not None else ()
+        if pair is not None and all(_clash(each, knowledge, apart) != pair for each in over):
             yield (root, *pair)
 
 
