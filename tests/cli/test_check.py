@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -49,3 +50,28 @@ def test_the_command_itself() -> None:
     bad = subprocess.run([*command, "check", "b="], capture_output=True, text=True, check=False)
     assert (bad.returncode, bad.stdout) == (2, "")
     assert "Traceback" not in bad.stderr
+
+
+def test_a_word_of_several_meanings_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Proved by breaking: knowledge that is loaded but not asked."""
+    (tmp_path / "shop.yaml").write_text("hierarchy: {bank: building}")
+    (tmp_path / "river.yaml").write_text("hierarchy: {bank: shore}")
+    files = [str(tmp_path / name) for name in ("shop.yaml", "river.yaml")]
+    assert main(["check", "place = bank", "--knowledge", files[0]]) == 0
+    assert capsys.readouterr().out == "place = bank\n"
+    assert main(["check", "place = bank", "--knowledge", *files]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("sensewire: 'bank' has 2 meanings: ")
+    assert '"river:bank"' in captured.err
+    for text in ('place = "river:bank"', "place = exactly bank"):
+        assert main(["check", text, "--knowledge", *files]) == 0
+
+
+def test_knowledge_that_cannot_be_loaded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "a = b", "--knowledge", str(tmp_path / "none.yaml")]) == 2
+    assert "there is no such file" in capsys.readouterr().err

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from sensewire.engine import Engine
-from sensewire.explain.difference import differences
+from sensewire.explain.difference import Difference, differences
 from sensewire.knowledge.changes import renamed_scheme, with_scheme
 from sensewire.knowledge.content import Content, Entity, EntityKind, in_scheme
 from sensewire.knowledge.knowledge import Knowledge
@@ -208,9 +208,13 @@ mappings:
         ),
         (("[cost]", "[cost, fee]"), "price > 5", "the attribute price now covers fee"),
         (("[cost]", "[cost, fee]"), "not cost = 5", "the attribute cost now covers fee"),
-        (("gross * 2", "gross * 3"), "total = 5", "is changed: the function net"),
+        (("gross * 2", "gross * 3"), "total = 5", "behind it, changed: the function net"),
         (("name: net", "name: nett"), "total = 5", ""),
-        (("[cost]", "[cost]\n  gross: [brutto]"), "total = 5", "attribute gross now covers brutto"),
+        (
+            ("[cost]", "[cost], gross: [brutto]"),
+            "total = 5",
+            "behind it, the attribute gross",
+        ),
         (("inputs: [gross]", "inputs: [{gross: total}]"), "p = 5", "read what they write"),
         (("bank: building", "bank: building, Laptop: gadget"), "p = laptop", "read differently"),
         (("bank: building", "bank: building, Laptop: gadget"), "p = Laptop", "now covers"),
@@ -236,6 +240,14 @@ def test_worked_examples(change: tuple[str, str], text: str, reasons: str, tmp_p
     assert any(reasons in reason for reason in told.reasons), told.reasons
 
 
+def test_a_shorter_way_counts_within_a_distance_only(tmp_path: Path) -> None:
+    old = knowing(tmp_path, "hierarchy: {dachshund: dog, dog: animal}")
+    new = knowing(tmp_path, "hierarchy: {dachshund: [dog, animal], dog: animal}")
+    near, far = parse("p = dachshund within 1"), parse("p = dachshund")
+    (told,) = differences([("anna", near), ("ben", far)], old, new)
+    assert told == Difference("anna", ("dachshund is nearer to or further from animal",))
+
+
 def test_a_word_that_becomes_ambiguous(tmp_path: Path) -> None:
     old = knowing(tmp_path, BEFORE)
     (tmp_path / "river.yaml").write_text("hierarchy: {bank: shore}")
@@ -253,7 +265,7 @@ def test_a_scope(tmp_path: Path) -> None:
     files = tmp_path / "river.yaml", tmp_path / "shop.yaml"
     knowing(tmp_path, BEFORE)
     old = Knowledge.load(*files)
-    knowing(tmp_path, BEFORE + "scope: {place: [river]}")
+    (tmp_path / "shop.yaml").write_text(BEFORE + "scope: {place: [river]}")
     new = Knowledge.load(*files)
     asked = [("anna", parse("place = shore")), ("ben", parse("p = shore"))]
     (anna,) = differences(asked, old, new)

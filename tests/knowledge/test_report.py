@@ -1,8 +1,8 @@
 """What knowledge holds, as values: a word's meanings, statistics, and what may be a mistake.
 
-Proved by breaking: steps counted from 0, individuals left unmarked, statements inherited downwards,
-parents taken for children, a depth of the shortest way, labels left out of ambiguity, synonyms not
-counted as a relation, everything below a clash listed too, functions off the loop kept on it.
+Proved by breaking: steps not counted, individuals left unmarked, statements inherited from below, a
+depth of the shortest way, labels left out of ambiguity, synonyms not counted as a relation,
+everything below a clash listed too, functions behind a loop taken for a part of it.
 """
 
 import time

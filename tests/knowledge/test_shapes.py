@@ -196,3 +196,15 @@ def test_a_small_file_cannot_ask_for_any_number_of_steps(
     text = f":S sh:targetClass :A ; sh:property {alternatives} . :shared rdf:rest ( {shared} ) ."
     with pytest.raises(KnowledgeError, match=r"shop\.ttl: .* more than 10,000 steps"):
         read(tmp_path, text)
+
+
+def test_a_datatype_of_anybody_is_no_class(tmp_path: Path) -> None:
+    """Brick's shapes name GeoJSON's types so; as classes they made `Polygon` ambiguous."""
+    content = read(
+        tmp_path,
+        """:Polygon a owl:Class ; sh:property
+            [ sh:path :shape ; sh:datatype <http://geo.org/Polygon> ] .""",
+    )
+    assert [entity.term.text for entity in content.entities if "Polygon" in entity.names] == [
+        "http://x.org/shop#Polygon"
+    ]

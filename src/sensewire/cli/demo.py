@@ -1,4 +1,4 @@
-"""`sensewire demo`: the stories under `examples/`, matched on Spark, and who gets what."""
+"""`sensewire demo`: the stories under `examples/`, matched on Spark: who gets what, and why."""
 
 import argparse
 import json
@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,25 +17,28 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-NAMES = {"shop": "A shop", "newsdesk": "A news desk"}
+NAMES = {"shop": "A shop", "newsdesk": "A news desk", "building": "A building"}
 """The stories, in the order in which they are told."""
+_ON_BRICK = ("building",)
+_MARKS = ("✓", "✗", "?", "→", "or")
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A folder of examples: its title, its subscriptions and its events."""
+    """A folder of examples: its title, its subscriptions, its events, and what is known."""
 
     title: str
     subscriptions: Path
     events: tuple[Path, ...]
+    knowledge: tuple[Path, ...] = ()
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "demo",
-        help="run the example stories on Spark, and print who gets what",
-        description="Run the example stories on Spark, and print who gets what.",
+        help="run the example stories on Spark, and print who gets what and why",
+        description="Run the example stories on Spark, and print who gets what and why.",
         allow_abbrev=False,
     )
     parser.add_argument("--master", metavar="URL", help="a Spark master")
@@ -51,13 +55,14 @@ def run(arguments: argparse.Namespace) -> int:
     from sensewire.spark.job import run as run_job
 
     console = Console()
+    now = datetime.now(UTC)
     for story in stories(examples()):
         with tempfile.TemporaryDirectory(prefix="sensewire-demo-") as folder:
             out = Path(folder) / "matches"
-            job = MatchJob(story.subscriptions, story.events, out, now=datetime.now(UTC))
+            job = MatchJob(story.subscriptions, story.events, out, now, story.knowledge)
             with progress_bar(story.title) as report:
                 summary = run_job(job, lambda: foreground_session(arguments.master), report)
-            _tell(story, out, console)
+            _tell(story, out, Reasons(story, now), console)
         console.print(f"{summary}\n", highlight=False)
     return 0
 
@@ -74,13 +79,65 @@ def examples() -> Path:
 def stories(folder: Path) -> Iterator[Story]:
     """The stories of a folder of examples."""
     for name, title in NAMES.items():
-        subscriptions = folder / name / "subscriptions.jsonl"
-        known = (subscriptions, folder / name / "README.md")
-        events = sorted(path for path in (folder / name).iterdir() if path not in known)
-        yield Story(title, subscriptions, tuple(events))
+        place = folder / name
+        subscriptions = place / "subscriptions.jsonl"
+        knowledge = [path for path in (place / "knowledge",) if path.is_dir()]
+        if name in _ON_BRICK:
+            knowledge.append(brick())
+        others = (subscriptions, place / "README.md", *knowledge)
+        events = sorted(path for path in place.iterdir() if path not in others)
+        yield Story(title, subscriptions, tuple(events), tuple(knowledge))
 
 
-def _tell(story: Story, out: Path, console: "Console") -> None:
+def brick() -> Path:
+    """The newest Brick that the package `brickschema` brings, found without importing it."""
+    found = find_spec("brickschema")
+    for folder in () if found is None else found.submodule_search_locations or ():
+        versions = [path.parent for path in Path(folder).glob("ontologies/*/Brick.ttl")]
+        if versions:
+            newest = max(versions, key=lambda path: [int(part) for part in path.name.split(".")])
+            return newest / "Brick.ttl"
+    raise SensewireError(
+        "the building is described with Brick, which is not installed; "
+        "install it with: pip install brickschema"
+    )
+
+
+class Reasons:
+    """Why people of a story get what they get: the same engine, asked once more."""
+
+    def __init__(self, story: Story, now: datetime) -> None:
+        from sensewire.engine import Engine
+        from sensewire.events.decode import decode
+        from sensewire.events.decoding import Decoded, Decoding
+        from sensewire.events.files import Slice, listing
+        from sensewire.knowledge.knowledge import Knowledge
+        from sensewire.spark.subscriptions import subscriptions_in
+
+        knowledge = Knowledge.load(*story.knowledge)
+        self._engine = Engine(knowledge)
+        for name, subscription in subscriptions_in(story.subscriptions, now, knowledge).live:
+            self._engine.add(subscription, id=name)
+        self._events = {
+            outcome.event.id: outcome.event
+            for file in listing(story.events).files
+            for outcome in decode(Slice(file, 0, file.size, 1), Decoding(now))
+            if isinstance(outcome, Decoded)
+        }
+
+    def why(self, subscription: str, event: str) -> str:
+        """Condition by condition, the verdict left out."""
+        _, *lines = str(self._engine.explain(subscription, self._events[event])).splitlines()
+        told: list[str] = []
+        for line in map(str.strip, lines):
+            if told and not line.startswith(_MARKS):  # folded for a terminal; the table folds anew
+                told[-1] += f" {line}"
+            else:
+                told.append(line)
+        return "\n".join(told)
+
+
+def _tell(story: Story, out: Path, reasons: Reasons, console: "Console") -> None:
     import pyarrow.parquet as pq
 
     texts = dict(_texts(story.subscriptions))
@@ -89,7 +146,7 @@ def _tell(story: Story, out: Path, console: "Console") -> None:
         got[match["subscription"]].append(match)
     rejected = pq.read_table(out / "_rejected").to_pylist()
     console.rule(f"[bold]{story.title}")
-    console.print(_who_gets_what(texts, got))
+    console.print(_who_gets_what(texts, got, reasons))
     if rejected:
         console.print(_what_was_rejected(rejected))
 
@@ -101,24 +158,24 @@ def _texts(subscriptions: Path) -> Iterator[tuple[str, str]]:
         yield stated["id"], stated["text"] + until
 
 
-def _who_gets_what(texts: dict[str, str], got: dict[str, list[dict[str, Any]]]) -> "Table":
+def _who_gets_what(
+    texts: dict[str, str], got: dict[str, list[dict[str, Any]]], reasons: Reasons
+) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
     table = Table(show_lines=True, expand=True)
-    table.add_column("who", no_wrap=True)
-    for title, ratio in (("asked for", 5), ("gets", 3), ("with", 4)):
+    for title, ratio in (("who asked for what", 3), ("gets", 2), ("because", 5)):
         table.add_column(title, ratio=ratio, overflow="fold")
     for name, text in texts.items():
+        who = Text.assemble((name, "bold"), "\n", text)
         matches = sorted(got[name], key=lambda match: (match["distance"], match["event"]))
-        events = "\n".join(_event(match) for match in matches) or "nothing"
-        bindings = "\n".join(_bindings(match["rows"]) for match in matches)
-        table.add_row(
-            Text(name, "bold"),
-            Text(text),
-            Text(events, "green" if matches else "dim"),
-            Text(bindings.strip()),
-        )
+        for match in matches:
+            gets = Text.assemble((_event(match), "green"), "\n", _bindings(match["rows"]))
+            table.add_row(who, gets, Text(reasons.why(name, match["event"])))
+            who = Text("")
+        if not matches:
+            table.add_row(who, Text("nothing", "dim"), Text(""))
     return table
 
 

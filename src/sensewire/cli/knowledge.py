@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sensewire.model.terms import Term
 
 _MOST_LISTED = 20
+_MOST_REASONS = 3
 _WIDTH = 100
 _MARGIN = 16
 _EXAMPLES = """\
@@ -255,9 +256,15 @@ def _diff(arguments: argparse.Namespace) -> int:
         "differences": _as_json(found),
         "subscriptions": len(asked.live),
     }
-    lines = (f"{_shown(each.subscription)}: {'; '.join(each.reasons)}" for each in found)
+    lines = (f"{_shown(each.subscription)}: {_why(each.reasons)}" for each in found)
     _print(arguments, data, [*notes, *lines, summary])
     return 0
+
+
+def _why(reasons: Sequence[str]) -> str:
+    more = len(reasons) - _MOST_REASONS
+    told = f" (and {more} more reasons)" if more > 0 else ""
+    return "; ".join(reasons[:_MOST_REASONS]) + told
 
 
 def _aligned(old: "Knowledge", new: "Knowledge") -> "tuple[Knowledge, list[str]]":

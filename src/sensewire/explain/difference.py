@@ -199,11 +199,11 @@ class _Both:
         went = {before[each].name for each in before.keys() - after.keys()}
         for names, what in ((came & went, "changed"), (came - went, "new"), (went - came, "gone")):
             if names:
-                yield f"what makes it is {what}: the function {_few(names)}"
+                yield f"behind it, {what}: the function {_few(names)}"
         for inputs, _ in before.keys() & after.keys():
             for _, input in inputs:
                 for reason in self._of_attribute(meaning(input), near=False):
-                    yield f"a function reads it: {reason}"
+                    yield f"behind it, {reason}"
 
     def _of_loops(self) -> Iterator[str]:
         """Why events may be rejected, or no longer."""

@@ -27,7 +27,7 @@ from sensewire.match.oracle_distance import distance_of
 from sensewire.match.oracle_facts import Star, star_of
 from sensewire.match.oracle_judgement import BudgetError, Judgement, Solution
 from sensewire.match.oracle_operators import Failed, Replies
-from sensewire.match.oracle_values import Scopes, spelled
+from sensewire.match.oracle_values import EVERYWHERE, Scopes, spelled
 from sensewire.model.canonical import Clause, clauses_of
 from sensewire.model.conditions import (
     Between,
@@ -44,7 +44,7 @@ from sensewire.model.conditions import (
 )
 from sensewire.model.errors import UnsupportedError
 from sensewire.model.event import Event, Fact
-from sensewire.model.expressions import Expression, variables_in
+from sensewire.model.expressions import Expression, Test, variables_in
 from sensewire.model.subscription import (
     Atom,
     Bind,
@@ -376,11 +376,22 @@ class Inquiry:
             if len(bound) < len(variables):
                 return Part(text, Outcome.UNDECIDED, notes=tuple(sorted(solution.reasons)))
             if self._judge.holds(constraint, solution):
-                return Part(text, Outcome.YES, notes=(said,))
+                return Part(text, Outcome.YES, self._shown_by(constraint, solution), notes=(said,))
             tried.append(said)
         distinct = list(dict.fromkeys(tried))
         why = "; ".join(distinct[:3]) or "there are no values to try it on"
         return Part(text, Outcome.NO, miss=Miss(why + (" …" if len(distinct) > 3 else "")))
+
+    def _shown_by(self, constraint: Expression, solution: Solution) -> tuple[Evidence, ...]:
+        """The way by which a variable's value is what a constraint asks for, if there is one."""
+        if not isinstance(constraint, Test) or self._clause.strict:
+            return ()
+        value = solution.bindings[constraint.variable]
+        for fact in self._judge.facts:
+            if fact.object == value:
+                way, _ = self._how(fact, constraint.condition, EVERYWHERE)
+                return (Evidence(self._source(fact), value=way),) if way else ()
+        return ()
 
 
 def _verdict(answer: Answer) -> Outcome:

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from sensewire.explain.explanation import Link, Step
 from sensewire.knowledge.content import own_name
-from sensewire.knowledge.knowledge import THING, Knowledge
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.knowledge.vocabulary import THING
 from sensewire.match.oracle_values import Reader, Scopes, spelled
 from sensewire.model.conditions import Constant, Reading
 from sensewire.model.terms import RDF_TYPE, Kind, Term
@@ -33,12 +34,13 @@ def value_way(value: Term, constant: Constant, scopes: Scopes, reader: Reader) -
         return ()
     knowledge = reader.knowledge
     goal = knowledge.value_root(asked, scopes.constant)
-    found = [
+    found: list[tuple[Step, ...]] = [
         (*start, *_up(path, knowledge))
         for start, root in _starts(value, scopes, reader)
         if (path := knowledge.path_up(root, goal)) is not None
     ]
-    return _shown(min(found, key=lambda way: len(way), default=()), asked)
+    shortest = min(found, key=len) if found else ()
+    return _shown(shortest, asked)
 
 
 def _starts(value: Term, scopes: Scopes, reader: Reader) -> Iterator[tuple[tuple[Step, ...], Term]]:

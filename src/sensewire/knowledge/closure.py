@@ -54,7 +54,7 @@ class Closure:
         return cast("Truths", self.pairs[at] == asked)
 
 
-def closure_of(hierarchy: Hierarchy, roots: Sequence[Term]) -> Closure:
+def closure_of(hierarchy: Hierarchy, roots: Sequence[Term], dense: int = DENSE) -> Closure:
     """The closure over some roots, which must hold whatever is above each of them."""
     numbers = {root: number for number, root in enumerate(roots)}
     rows = [sorted(numbers[each] for each in hierarchy.above(root)) for root in roots]
@@ -62,7 +62,7 @@ def closure_of(hierarchy: Hierarchy, roots: Sequence[Term]) -> Closure:
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     ancestors = np.array([number for row in rows for number in row], dtype=np.int32)
     owners = np.repeat(np.arange(len(roots), dtype=np.int64), np.diff(offsets))
-    if len(roots) > DENSE:
+    if len(roots) > dense:
         pairs = owners * len(roots) + ancestors
         return Closure(numbers, offsets, ancestors, None, pairs)
     table = np.zeros(len(roots) ** 2, dtype=np.bool_)

@@ -62,6 +62,7 @@ def roles_of(triples: Triples) -> Roles:
     for node, type in types:
         if is_iri(node) and is_iri(type):
             roles.typed(node, type)
+    roles.datatypes.update(filter(is_iri, _objects(triples, vocabulary.SHAPE_DATATYPE)))
     classes = chain(
         (type for _, type in types if not type.startswith(vocabulary.VOCABULARIES)),
         _both(triples, *vocabulary.BETWEEN_CLASSES),
