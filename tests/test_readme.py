@@ -13,7 +13,8 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 
 
-def test_the_examples_in_python() -> None:
+def test_the_examples_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     results = doctest.testfile(str(README), module_relative=False, encoding="utf-8")
     assert results.attempted > 10
     assert not results.failed
