@@ -10,6 +10,9 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+LAWS := tests/test_laws.py tests/explain/test_inquiry.py tests/explain/test_difference.py \
+	tests/normalise tests/knowledge/test_hierarchy.py tests/match/test_agreement.py
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-long pytest bench lint format clean
 
@@ -34,6 +37,8 @@ test-long: $(INSTALLED) ## the tests that are too long for every change
 	@$(BIN)/pytest -m long || { status=$$?; \
 		[ $$status -ne 5 ] || echo "No test is marked 'long': there was nothing to run." >&2; \
 		exit $$status; }
+	@echo "== pytest: the laws, on many examples"
+	@SENSEWIRE_EXAMPLES=3000 $(BIN)/pytest $(LAWS)
 
 bench: $(INSTALLED) ## measure how well meaning is matched; two minutes, with WordNet if Debian's is there
 	@$(BIN)/python benchmarks/meaning.py \

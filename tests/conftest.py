@@ -1,14 +1,23 @@
-"""What all tests share: one Spark session for the whole run, started by the first test to ask."""
+"""What all tests share: one Spark session for the whole run, started by the first test to ask, and
+how many examples a law is tried on (SENSEWIRE_EXAMPLES; many in `make test-long`)."""
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from sensewire.spark.session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+settings.register_profile(
+    "laws", max_examples=int(os.environ.get("SENSEWIRE_EXAMPLES", "40")), deadline=None
+)
+settings.load_profile("laws")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sensewire.engine import Engine
@@ -84,7 +84,6 @@ def with_more_synonyms(known: Knowledge) -> Knowledge:
     )
 
 
-@settings(max_examples=100, deadline=None)
 @given(known=any_knowledge, asked=st.lists(subscriptions(WORDS), max_size=3), sent=any_event)
 def test_synonyms_of_unused_words_change_nothing(
     known: Knowledge, asked: list[Subscription], sent: Event
@@ -115,7 +114,6 @@ only_growing = st.lists(
 ).map(lambda atoms: Subscription((Conjunction(tuple(atoms)),)))
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     known=knowledge(NAMES, ATTRIBUTES),
     asked=st.lists(only_growing, min_size=1, max_size=4),
@@ -146,7 +144,6 @@ def test_a_narrower_value_loses_no_match(
     assert {match.subscription for match in engine.match(general)} <= kept
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     known=any_knowledge,
     asked=st.lists(subscriptions(WORDS), max_size=4),
@@ -162,7 +159,6 @@ def test_a_batch_is_its_events_one_by_one(
     assert together == [told(engine, event) for event in sent]
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     known=any_knowledge,
     asked=st.lists(subscriptions(WORDS), min_size=4, max_size=4),
@@ -176,7 +172,6 @@ def test_strict_subscriptions_know_nothing(
     assert isinstance(found, str) or found == engine_of(Knowledge(), *strict).match(sent)
 
 
-@settings(max_examples=100, deadline=None)
 @given(known=any_knowledge, asked=st.lists(subscriptions(WORDS), max_size=3), sent=any_event)
 def test_knowledge_that_travelled_gives_the_same_matches(
     known: Knowledge, asked: list[Subscription], sent: Event

@@ -3,7 +3,11 @@
 Most generated pairs differ in one or two things only, so that most words are read as before and an
 answer that tells everybody is no excuse.
 
-PROVED
+Proved by breaking: touched words, regrouped synonyms, kinds, schemes, labels, prefixes or scopes
+left out; individuals that `is above` forgets, the class itself that `is directly a` forgets;
+nothing above for `within`, be it values or attributes; functions left out, not followed back, or
+not those of a variable's property, of classes, of loops; the bodies of `not`, constraints, exact
+classes and the inputs of functions left out. All caught, some by the law, the rest by examples.
 """
 
 import time
@@ -241,7 +245,13 @@ hierarchy: {laptop: computer, tablet: device, bank: building, novel: book}
 mappings:
   - {name: net, inputs: [gross], outputs: {base: gross * 2}}
   - {name: sum, inputs: [base], outputs: {total: base}}
+  - {name: end, inputs: [total], outputs: {final: total}}
 """
+SORT = """
+  - name: sort
+    inputs: [wheels]
+    outputs: {<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>: "wheels > 2 ? 'car' : 'bike'"}
+  - {name: end"""
 
 
 @pytest.mark.parametrize(
@@ -258,6 +268,11 @@ mappings:
         (("[cost]", "[cost, fee]"), "price > 5", "the attribute price now covers fee"),
         (("[cost]", "[cost, fee]"), "not cost = 5", "the attribute cost now covers fee"),
         (("gross * 2", "gross * 3"), "total = 5", "behind it, changed: the function net"),
+        (("gross * 2", "gross * 3"), "final = 5", "behind it, changed: the function net"),
+        (("gross * 2", "gross * 3"), "(?x, ?p, 5)", "behind it, changed: the function net"),
+        (("gross * 2", "gross * 3"), "p = 5", ""),
+        (("\n  - {name: end", SORT), "p = car", "behind it, new: the function sort"),
+        (("\n  - {name: end", SORT), "p > 5", ""),
         (("name: net", "name: nett"), "total = 5", ""),
         (
             ("[cost]", "[cost], gross: [brutto]"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sensewire.engine import Engine
@@ -88,7 +88,6 @@ def judged(known: Knowledge, asked: Subscription, sent: Event) -> tuple[Engine, 
     return engine, engine.explain("s", sent)
 
 
-@settings(max_examples=300, deadline=None)
 @cases
 def test_it_says_yes_exactly_when_the_oracle_does(
     known: Knowledge, asked: Subscription, sent: Event
@@ -111,7 +110,6 @@ def test_it_says_yes_exactly_when_the_oracle_does(
             assert failing or alternative.note
 
 
-@settings(max_examples=300, deadline=None)
 @cases
 def test_what_it_names_is_true(known: Knowledge, asked: Subscription, sent: Event) -> None:
     _, explanation = judged(known, asked, sent)
@@ -185,7 +183,6 @@ def _roots(term: Term, known: Knowledge, values: bool) -> frozenset[Term]:
     return frozenset({term, known.root(term), *(known.value_root(term, s) for s in scopes)})
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     known=known_knowledge,
     asked=st.lists(predicates, min_size=1, max_size=3).map(

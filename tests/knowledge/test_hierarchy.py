@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import networkx as nx
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sensewire.knowledge.closure import UNKNOWN, closure_of
@@ -36,7 +36,6 @@ def group_of(graph: nx.DiGraph, term: Term) -> frozenset[Term]:
     return next(group for group in graph if term in group)
 
 
-@settings(max_examples=300, deadline=None)
 @given(edges=pairs, same=few_pairs)
 def test_a_cycle_is_found_where_there_is_one(
     edges: list[tuple[Term, Term]], same: list[tuple[Term, Term]]
@@ -50,7 +49,6 @@ def test_a_cycle_is_found_where_there_is_one(
     assert set(cycle) <= set(edges)
 
 
-@settings(max_examples=300, deadline=None)
 @given(edges=pairs, same=few_pairs)
 def test_above_below_steps_and_ways(
     edges: list[tuple[Term, Term]], same: list[tuple[Term, Term]]
@@ -81,7 +79,6 @@ def test_above_below_steps_and_ways(
                     assert graph.has_edge(group_of(graph, low), group_of(graph, high))
 
 
-@settings(max_examples=100, deadline=None)
 @given(edges=pairs, dense=st.booleans())
 def test_the_closure_is_the_hierarchy(edges: list[tuple[Term, Term]], dense: bool) -> None:
     acyclic = [(a, b) for a, b in edges if a.text > b.text]

@@ -228,7 +228,6 @@ cases_with_knowledge = given(
 
 
 @pytest.mark.parametrize("matcher", ["counting"])
-@settings(max_examples=300, deadline=None)
 @cases_with_knowledge
 def test_matchers_of_records_equal_the_oracle_with_knowledge(
     matcher: str, known: Knowledge, asked: list[Subscription], sent: list[Event]
@@ -236,17 +235,6 @@ def test_matchers_of_records_equal_the_oracle_with_knowledge(
     agree(matcher, asked, sent, knowledge=known)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("matcher", ["counting"])
-@settings(max_examples=10_000, deadline=None)
-@cases_with_knowledge
-def test_many_more_cases_with_knowledge(
-    matcher: str, known: Knowledge, asked: list[Subscription], sent: list[Event]
-) -> None:
-    agree(matcher, asked, sent, knowledge=known)
-
-
-@settings(max_examples=100, deadline=None)
 @given(
     known=knowledge(NAMES, ATTRIBUTES, FUNCTIONS),
     asked=st.lists(subscriptions(KNOWN_WORDS), min_size=1, max_size=4),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sensewire.events.encode import encode
@@ -66,7 +66,6 @@ def derived_facts(event: Event, known: Knowledge) -> set[tuple[str, str]]:
     }
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     known=knowledge(["red", "green"], ATTRIBUTES, FUNCTIONS),
     sent=st.lists(events(ATTRIBUTES, TERMS), min_size=1, max_size=4),

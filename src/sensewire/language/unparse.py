@@ -63,8 +63,8 @@ def unparse_parts(conjunction: Conjunction, *, strict: bool = False) -> tuple[st
     """The atoms and constraints of a conjunction, each in our language.
 
     >>> from sensewire.language.parse import parse
-    >>> unparse_parts(parse("a = ?x and ?x > 5 and not b = 2").conjunctions[0])
-    ('a = ?x', 'not b = 2', '?x > 5')
+    >>> unparse_parts(parse("price = ?x and ?x > 5 and not used = true").conjunctions[0])
+    ('price = ?x', 'not used = true', '?x > 5')
     """
     spelling = Spelling(strict)
     bound = frozenset(bound_by(conjunction))

@@ -19,6 +19,7 @@ absent or have many values, so that a predicate is counted once however many fac
 from collections import Counter, defaultdict
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.matcher import Answer
@@ -30,6 +31,7 @@ from sensewire.model.features import PREDICATES, Feature
 from sensewire.model.subscription import Not, Predicate
 from sensewire.model.terms import RDF_TYPE, Kind, Term, local_name
 
+_REMEMBERED = 65_536  # views of values
 _ONE_EMPTY_ROW: frozenset[tuple[Term, ...]] = frozenset({()})
 
 
@@ -69,6 +71,7 @@ class Counting:
         self._clauses: dict[int, Clause] = {}
         self._needs: dict[int, int] = {}
         self._needing_none: set[int] = set()
+        self._view = lru_cache(maxsize=_REMEMBERED)(self._view_of)
 
     def add(self, number: int, clause: Clause) -> None:
         needed = 0
@@ -153,13 +156,12 @@ class Counting:
             if subject == home:
                 indexes = (self._attributes.get(key) for key in self._attribute_probes(terms[name]))
                 found.extend((index, value, root) for index in indexes if index is not None)
-        views: dict[tuple[int, int], View] = {}
         for index, value, root in found:
-            if (value, root) not in views:
-                views[value, root] = view_of(
-                    terms[value], batch.roots[root], types.get(value, ()), self._knowledge
-                )
-            yield from index.satisfied_by(views[value, root])
+            declared = tuple(types.get(value, ()))
+            yield from index.satisfied_by(self._view(terms[value], batch.roots[root], declared))
+
+    def _view_of(self, term: Term, root: Term, types: tuple[Term, ...]) -> View:
+        return view_of(term, root, types, self._knowledge)
 
     def _hold(self, predicate: Predicate) -> Held:
         scope = self._knowledge.scope_of(spelled(predicate.attribute))
