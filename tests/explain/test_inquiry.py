@@ -23,7 +23,7 @@ from sensewire.explain.explanation import (
 from sensewire.explain.inquiry import explained
 from sensewire.knowledge.content import Draft, Place
 from sensewire.knowledge.knowledge import Knowledge
-from sensewire.knowledge.mappings import MappingFunction, mapping_function
+from sensewire.knowledge.mappings import mapping_function
 from sensewire.knowledge.vocabulary import THING
 from sensewire.language.parse import parse
 from sensewire.match.matcher import Operator
@@ -33,7 +33,7 @@ from sensewire.model.event import Event, Fact, distinct
 from sensewire.model.subscription import Conjunction, Not, Predicate, Subscription
 from sensewire.model.terms import HOME, RDF_TYPE, Term, iri, string, term_of, untyped
 from sensewire.testing.events import events
-from sensewire.testing.knowledge import knowledge
+from sensewire.testing.knowledge import knowledge, sample_functions
 from sensewire.testing.subscriptions import conditions, subscriptions, vocabulary
 
 NAMES = ["red", "green", "crimson", "one word"]
@@ -49,15 +49,7 @@ TERMS = [
 WORDS = vocabulary(attributes=[*ATTRIBUTES, "tags"], terms=TERMS)
 
 
-def function(name: str, of: str, attribute: str, text: str) -> MappingFunction:
-    return mapping_function(name, [(of, string(of))], [(string(attribute), text)])
-
-
-FUNCTIONS = [
-    function("paint", "price", "colour", "price > 1 ? 'crimson' : 'green'"),
-    function("ratio", "price", "colour", "1 / (price - price)"),
-    function("dye", "colour", "price", "colour == 'red' ? 2 : null"),
-]
+FUNCTIONS = sample_functions()
 
 
 def broken(event: Event, *arguments: object) -> bool:

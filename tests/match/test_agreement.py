@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sensewire.knowledge.knowledge import Knowledge
-from sensewire.knowledge.mappings import MappingFunction, mapping_function
 from sensewire.match.dispatch import MATCHERS
 from sensewire.match.matcher import Operator
 from sensewire.model import datatypes
@@ -53,7 +52,7 @@ from sensewire.model.terms import (
 )
 from sensewire.testing.agreement import agree
 from sensewire.testing.events import events
-from sensewire.testing.knowledge import knowledge
+from sensewire.testing.knowledge import function_of_one, knowledge, sample_functions
 from sensewire.testing.subscriptions import conditions, subscriptions, vocabulary
 
 ATTRIBUTES = ["price", "colour"]
@@ -201,15 +200,9 @@ KNOWN_TERMS = [
 KNOWN_WORDS = vocabulary(attributes=[*ATTRIBUTES, "tags"], terms=KNOWN_TERMS)
 
 
-def function(name: str, of: str, attribute: str, text: str) -> MappingFunction:
-    return mapping_function(name, [(of, string(of))], [(string(attribute), text)])
-
-
 FUNCTIONS = [
-    function("paint", "price", "colour", "price > 1 ? 'crimson' : 'green'"),
-    function("ratio", "price", "colour", "1 / (price - price)"),
-    function("dye", "colour", "price", "colour == 'red' ? 2 : null"),
-    function("broken", "colour", "tags", "string(1 / 0) + colour"),
+    *sample_functions(),
+    function_of_one("broken", "colour", "tags", "string(1 / 0) + colour"),
 ]
 known_predicates = st.builds(Predicate, KNOWN_WORDS.attributes, conditions(KNOWN_WORDS))
 known_atoms = st.one_of(

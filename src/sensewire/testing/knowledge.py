@@ -13,7 +13,7 @@ from hypothesis.strategies import DrawFn
 from sensewire.knowledge.content import Draft, EntityKind, Place, as_attribute, in_scheme
 from sensewire.knowledge.hierarchy import Hierarchy, cycle_among
 from sensewire.knowledge.knowledge import Knowledge
-from sensewire.knowledge.mappings import MappingFunction
+from sensewire.knowledge.mappings import MappingFunction, mapping_function
 from sensewire.model.terms import Term, iri, string
 
 SCHEMES = ("one", "two")
@@ -50,6 +50,20 @@ def knowledge(
     alike = Hierarchy((), [(as_attribute(a), as_attribute(b)) for a, b in draft.same])
     assume(not cycle_among(edges, alike.root))  # names that merge may close one
     return Knowledge(draft.content())
+
+
+def function_of_one(name: str, of: str, attribute: str, text: str) -> MappingFunction:
+    """A function from one attribute to another."""
+    return mapping_function(name, [(of, string(of))], [(string(attribute), text)])
+
+
+def sample_functions() -> list[MappingFunction]:
+    """Functions between price and colour: one that works, one that fails, one that rarely speaks."""
+    return [
+        function_of_one("paint", "price", "colour", "price > 1 ? 'crimson' : 'green'"),
+        function_of_one("ratio", "price", "colour", "1 / (price - price)"),
+        function_of_one("dye", "colour", "price", "colour == 'red' ? 2 : null"),
+    ]
 
 
 def _relate(draw: DrawFn, draft: Draft, chosen: Sequence[Term], scheme: str) -> None:
