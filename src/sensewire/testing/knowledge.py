@@ -58,7 +58,7 @@ def function_of_one(name: str, of: str, attribute: str, text: str) -> MappingFun
 
 
 def sample_functions() -> list[MappingFunction]:
-    """Functions between price and colour: one that works, one that fails, one that rarely speaks."""
+    """Functions between price and colour: one works, one fails, one rarely speaks."""
     return [
         function_of_one("paint", "price", "colour", "price > 1 ? 'crimson' : 'green'"),
         function_of_one("ratio", "price", "colour", "1 / (price - price)"),
