@@ -14,8 +14,11 @@ from random import Random
 import pytest
 
 from benchmarks import meaning
-from benchmarks.meaning import Lexicon, Part, Said, Score, Source, Stated
+from benchmarks.meaning import Score
 from sensewire.knowledge.knowledge import Knowledge
+from workloads import lexicon, renamed_words
+from workloads.lexicon import CONCEPT, INDIVIDUAL, Lexicon, Stated
+from workloads.renamed_words import Part, Said, Source
 
 ROOT = Path(__file__).parent.parent.parent
 WORDNET = ROOT / "tests" / "knowledge" / "wordnet_sample"
@@ -39,11 +42,11 @@ def test_a_small_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
 
 def test_a_truth_that_says_otherwise_is_seen() -> None:
     """Equivalent classes are one to ours; a truth without them calls that wrong."""
-    brick = meaning.brick_file()
-    stated = meaning.stated_in_turtle(brick)
+    brick = lexicon.brick_file()
+    stated = lexicon.stated_in_turtle(brick)
     stated.same = []
     source = Source("Brick", brick, stated)
-    part = next(meaning.parts(source, 1, 300, 300))
+    part = next(renamed_words.parts(source, 1, 300, 300))
     row = meaning.measure(source, part, Knowledge.load(brick), Lexicon(Stated()))
     assert any("must not match" in each for each in row.wrong)
     assert row.scores["ours"].given > row.scores["ours"].right
@@ -52,9 +55,9 @@ def test_a_truth_that_says_otherwise_is_seen() -> None:
 def test_a_wrong_answer_fails_the_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    brick = meaning.brick_file()
-    source = Source("WordNet", WORDNET, meaning.stated_in_wordnet(WORDNET))
-    part = next(meaning.parts(source, 1, 5, 5))
+    brick = lexicon.brick_file()
+    source = Source("WordNet", WORDNET, lexicon.stated_in_wordnet(WORDNET))
+    part = next(renamed_words.parts(source, 1, 5, 5))
     row = meaning.measure(source, part, Knowledge.load(brick), Lexicon(Stated()))
     monkeypatch.setattr(meaning, "measured", lambda _: [row])
     with pytest.raises(SystemExit, match=r"one meaning: type .* must match"):
@@ -73,7 +76,7 @@ def test_an_answer_that_is_missing_is_named() -> None:
 def test_a_seed_is_one_draw() -> None:
     """Also in processes that hash texts differently."""
     code = (
-        "from benchmarks import meaning as m; from hashlib import sha256;"
+        "import meaning as m; from hashlib import sha256;"
         f"path = m.Path({str(WORDNET)!r});"
         "source = m.Source('WordNet', path, m.stated_in_wordnet(path));"
         "print(*(sha256(repr([*m.parts(source, seed, 20, 40)]).encode()).hexdigest()"
@@ -82,7 +85,7 @@ def test_a_seed_is_one_draw() -> None:
     digests = [
         subprocess.run(
             [sys.executable, "-c", code],
-            cwd=ROOT,
+            cwd=ROOT / "benchmarks",
             env={**os.environ, "PYTHONHASHSEED": str(hashing)},
             capture_output=True,
             check=True,
@@ -96,11 +99,11 @@ def test_a_seed_is_one_draw() -> None:
 def test_the_rule() -> None:
     stated = Stated(prefixes={"x": "http://x.org/"})
     for key, rank, name, label in (
-        ("http://x.org/a", meaning.CONCEPT, "Fan", "Ventilator"),
-        ("http://x.org/b", meaning.INDIVIDUAL, "Fan", "Fan"),
-        ("http://x.org/c", meaning.CONCEPT, "Pump", "Fan"),
-        ("http://x.org/d", meaning.CONCEPT, "Pump_2", "Lift"),
-        ("http://x.org/e", meaning.CONCEPT, "Elevator", "lift"),
+        ("http://x.org/a", CONCEPT, "Fan", "Ventilator"),
+        ("http://x.org/b", INDIVIDUAL, "Fan", "Fan"),
+        ("http://x.org/c", CONCEPT, "Pump", "Fan"),
+        ("http://x.org/d", CONCEPT, "Pump_2", "Lift"),
+        ("http://x.org/e", CONCEPT, "Elevator", "lift"),
     ):
         stated.entity(key, rank)
         stated.names[key] = [name]
@@ -129,7 +132,7 @@ def test_synonyms_and_classes_are_above() -> None:
         classes=[("rex", "hound")],
     )
     for key in ("dog", "hound", "animal", "hunter", "rex"):
-        stated.entity(key, meaning.CONCEPT)
+        stated.entity(key, CONCEPT)
     lexicon = Lexicon(stated)
     assert lexicon.above("rex") == {"rex", "dog", "animal", "hunter"}
     assert lexicon.below("animal") == ["dog", "rex"]
@@ -139,10 +142,10 @@ def test_synonyms_and_classes_are_above() -> None:
 def test_words_are_spoilt_once() -> None:
     random = Random(1)
     for _ in range(200):
-        made = meaning.misspelt("Chilled_Beam", random)
+        made = renamed_words.misspelt("Chilled_Beam", random)
         assert made.casefold() != "chilled_beam"
         assert abs(len(made) - len("Chilled_Beam")) <= 1
-    assert [*map(meaning.plural, ("Sensor", "Box", "Battery", "Key"))] == [
+    assert [*map(renamed_words.plural, ("Sensor", "Box", "Battery", "Key"))] == [
         *("Sensors", "Boxes", "Batteries", "Keys")
     ]
 
@@ -159,7 +162,7 @@ def test_quotes_are_escaped() -> None:
 
 
 def test_every_german_word_has_its_meaning() -> None:
-    brick = meaning.brick_file()
-    source = Source("Brick", brick, meaning.stated_in_turtle(brick))
-    for name in meaning.GERMAN["Brick"].values():
+    brick = lexicon.brick_file()
+    source = Source("Brick", brick, lexicon.stated_in_turtle(brick))
+    for name in renamed_words.GERMAN["Brick"].values():
         assert len(source.lexicon.meanings(name)) == 1

@@ -367,6 +367,23 @@ def test_an_entity_that_leaves_a_scheme(tmp_path: Path) -> None:
     check(known[0], known[1], asked, sent)
 
 
+def test_a_prefix_that_hides_a_scheme() -> None:
+    """`one:red` was an entity to the class of a value, and now is a word that nobody knows."""
+    red, blue = in_scheme("red", "one"), in_scheme("blue", "two")
+    concept = frozenset({EntityKind.CONCEPT})
+    content = Content(
+        entities=(
+            Entity(red, concept, frozenset({"one"}), ("red",), ()),
+            Entity(blue, concept, frozenset({"two"}), ("blue",), ()),
+        ),
+        scopes=((string("colour"), ("two",)),),
+    )
+    old, new = Knowledge(content), Knowledge(replace(content, prefixes=PREFIXES[:1]))
+    asked = [parse('colour = "one:red"')]
+    assert answers(old, asked, every_event()) != answers(new, asked, every_event())
+    check(old, new, asked, every_event())
+
+
 def test_a_renamed_file_is_the_same_scheme(tmp_path: Path) -> None:
     old, new = knowing(tmp_path, BEFORE, "v1.yaml"), knowing(tmp_path, BEFORE, "v2.yaml")
     assert renamed_scheme(old.content, new.content) == ("v1", "v2")

@@ -22,7 +22,7 @@ from sensewire.knowledge.content import (
 )
 from sensewire.knowledge.relations import Relations, nodes
 from sensewire.knowledge.words import folded
-from sensewire.model.terms import Kind, Term
+from sensewire.model.terms import Kind, Term, local_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Changes:
     """Spellings and entities that two knowledges may read differently."""
 
     folds: frozenset[str]
+    prefixes: frozenset[str]  # folded too
     entities: frozenset[Term]  # as values and as attributes
     scopes: bool  # whether the values of some attribute may be read in other schemes
 
@@ -38,7 +39,7 @@ class Changes:
         if root in self.entities:
             return True
         plain = root.kind is Kind.STRING and not _is_entity(root)
-        return plain and folded(root.text) in self.folds
+        return plain and _is_reread(folded(root.text), self.folds, self.prefixes)
 
 
 def changes_between(old: Relations, new: Relations) -> Changes:
@@ -55,16 +56,23 @@ def changes_between(old: Relations, new: Relations) -> Changes:
     """
     before, after = _scoped(old), _scoped(new)
     rescoped = [each for each in {**before, **after} if before.get(each) != after.get(each)]
-    folds = {*_changed(old, new), *_spellings(rescoped, old), *_spellings(rescoped, new)}
+    folds = frozenset((*_changed(old, new), *_spellings(rescoped, old), *_spellings(rescoped, new)))
     prefixes = {*old.knowledge.content.prefixes} ^ {*new.knowledge.content.prefixes}
+    changed = frozenset(folded(prefix) for prefix, _ in prefixes)
     known = {*old.knowledge.content.entities, *new.knowledge.content.entities}
-    folds.update(_prefixed(known, folds, {folded(prefix) for prefix, _ in prefixes}))
-    reached = {e.term for e in known if not folds.isdisjoint(_folds(e))}
+    reached = {e.term for e in known if any(_is_reread(f, folds, changed) for f in _folds(e))}
     reached.update(_behind(known, prefixes))
     entities = frozenset((*reached, *map(as_attribute, reached)))
-    made = Changes(frozenset(folds), entities, scopes=False)
-    scopes = any(map(made.touches, (*before, *after)))
-    return Changes(made.folds, entities, scopes)
+    made = Changes(folds, changed, entities, scopes=False)
+    return replace(made, scopes=any(map(made.touches, (*before, *after))))
+
+
+def _is_reread(fold: str, folds: frozenset[str], prefixes: frozenset[str]) -> bool:
+    """Whether a spelling may find something else: as it stands, or as a prefix and a name."""
+    if fold in folds:
+        return True
+    prefix, _, name = fold.partition(":")
+    return bool(name) and (prefix in prefixes or name in folds or local_name(name) in folds)
 
 
 def renamed_scheme(old: Content, new: Content) -> tuple[str, str] | None:
@@ -157,15 +165,6 @@ def _spellings(attributes: Iterable[Term], relations: Relations) -> Iterator[str
         yield folded(own_name(attribute))
         for entity in relations.entities.get(attribute, ()):
             yield from _folds(entity)
-
-
-def _prefixed(entities: Iterable[Entity], folds: set[str], prefixes: set[str]) -> Iterator[str]:
-    """Names with a colon: what was their prefix and name apart may now be found before them."""
-    for entity in entities:
-        for fold in (fold for fold in _folds(entity) if ":" in fold):
-            prefix, _, name = fold.partition(":")
-            if prefix in prefixes or name in folds:
-                yield fold
 
 
 def _behind(entities: Iterable[Entity], prefixes: set[tuple[str, str]]) -> Iterator[Term]:
