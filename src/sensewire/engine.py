@@ -74,6 +74,8 @@ class Engine:
     def match(self, event: Event, best: int | None = None) -> Matches:
         """The subscriptions that an event matches; with `best`, only that many, nearest first."""
         _check_event(event)
+        if best is not None and (not isinstance(best, int) or best < 1):
+            raise SensewireError(f"best={best!r}: expected a whole number above 0")
         (matches,) = self._match_all((event,))
         if isinstance(matches, EventError):
             raise matches

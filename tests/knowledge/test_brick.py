@@ -79,8 +79,8 @@ def test_every_class_is_a_concept(content: Content, store: pyoxigraph.Store) -> 
 
 
 def test_the_hierarchy_is_that_of_the_triples(content: Content, store: pyoxigraph.Store) -> None:
-    things = (OWL + "Thing", RDFS + "Resource")
-    stated = {pair for pair in pairs(store, RDFS + "subClassOf") if pair[1] not in things}
+    things = dict.fromkeys((OWL + "Thing", RDFS + "Resource"), "Thing")
+    stated = {(low, things.get(up, up)) for low, up in pairs(store, RDFS + "subClassOf")}
     assert len(stated) > 2_000
     stated |= set(pairs(store, SKOS + "broader"))
     stated |= {(narrow, broad) for broad, narrow in pairs(store, SKOS + "narrower")}

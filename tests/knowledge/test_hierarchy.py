@@ -102,8 +102,10 @@ def test_nothing_is_asked_of_nothing() -> None:
 def test_a_way_out_is_the_shortest() -> None:
     a, b, c, d = NODES[:4]
     hierarchy = Hierarchy([(a, b), (b, c), (a, d)], ())
-    assert hierarchy.way_out(a) == [a, d]
-    assert hierarchy.way_out(c) == [c]
+    assert hierarchy.way_out(a, but=b) == [a, d]
+    assert hierarchy.way_out(a, but=d) == [a, b, c]
+    assert hierarchy.way_out(c, but=d) == [c]
+    assert hierarchy.way_out(c, but=c) is None
 
 
 def test_a_long_chain_is_no_trouble() -> None:

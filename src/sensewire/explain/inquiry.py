@@ -25,7 +25,7 @@ from sensewire.language.unparse import unparse, unparse_parts
 from sensewire.match.matcher import Answer, Operator
 from sensewire.match.oracle_distance import distance_of
 from sensewire.match.oracle_facts import Star, star_of
-from sensewire.match.oracle_judgement import BudgetError, Judgement, Solution
+from sensewire.match.oracle_judgement import SLACK, BudgetError, Judgement, Solution
 from sensewire.match.oracle_operators import Failed, Replies
 from sensewire.match.oracle_values import EVERYWHERE, Scopes, spelled
 from sensewire.model.canonical import Clause, clauses_of
@@ -54,10 +54,11 @@ from sensewire.model.subscription import (
     Predicate,
     Subscription,
     TriplePattern,
+    bound_by,
 )
 from sensewire.model.terms import Term
 
-_MOST_TRIED = 50
+_MOST_TRIED = 1_000
 _DEEPEST = 4
 _ALONE = Solution({}, {})
 
@@ -139,8 +140,9 @@ class Inquiry:
         note = None
         if outcome is Outcome.NO and all(part.outcome is Outcome.YES for part in parts) and parts:
             note = self._note_on_all(parts)
-        if outcome is Outcome.UNDECIDED:
-            note = "; ".join(self._answer.reasons)
+        if self._answer.reasons:
+            more = "there may be more rows: " if outcome is Outcome.YES else ""
+            note = more + "; ".join(self._answer.reasons)
         return Alternative(outcome, tuple(parts), note, self._answer.distance)
 
     def _note_on_all(self, parts: Sequence[Part]) -> str:
@@ -212,24 +214,25 @@ class Inquiry:
         if evidence:
             best = min(evidence, key=lambda each: len(each.attribute) + len(each.value))
             return Part(text, Outcome.YES, (best,))
-        doubts = self._doubts(predicate.attribute)
         miss = missed(predicate, self._at_home(), reader, self._source)
-        if doubts:
-            return Part(text, Outcome.UNDECIDED, miss=miss, notes=doubts)
-        return self._near(predicate, text, miss)
+        near, _ = self._judge.parted()
+        if predicate in near:
+            return self._near(predicate, text, miss)
+        doubts = self._doubts(predicate.attribute)
+        outcome = Outcome.UNDECIDED if doubts else Outcome.NO
+        return Part(text, outcome, miss=miss, notes=doubts)
 
     def _near(self, predicate: Predicate, text: str, miss: Miss) -> Part:
         """A predicate that does not hold; within a distance it may be near enough."""
-        near, _ = self._judge.parted()
-        if predicate not in near:
-            return Part(text, Outcome.NO, miss=miss)
         facts = {
             distance_of(predicate, [(f.property, f.object)], self._judge.reader): f
             for f in reversed(self._at_home())
         }
         distance = min(facts, default=float("inf"))
-        if not distance <= (self._clause.tolerance or 0.0) + 1e-9:
-            return Part(text, Outcome.NO, miss=miss)
+        if not distance <= (self._clause.tolerance or 0.0) + SLACK:
+            doubts = tuple(sorted(self._judge.measured([predicate]).doubts))
+            outcome = Outcome.UNDECIDED if doubts else Outcome.NO
+            return Part(text, outcome, miss=miss, notes=doubts)
         nearest = self._source(facts[distance])
         return Part(
             text,
@@ -261,8 +264,10 @@ class Inquiry:
         match condition:
             case Equal(constant) | IsA(constant) | IsDirectlyA(constant):
                 way = value_way(value, constant, scopes, reader)
-                same = shown(value) == shown(spelled(constant))
-                return way, None if way or same else f"{shown(value)} = {shown(spelled(constant))}"
+                asked = shown(spelled(constant))
+                verb = "=" if isinstance(condition, Equal) else "is a"
+                needless = way or shown(value) == asked
+                return way, None if needless else f"{shown(value)} {verb} {asked}"
             case OneOf(constants):
                 met = next(c for c in constants if reader.meets(value, Equal(c), scopes))
                 return self._how(fact, Equal(met), scopes)
@@ -318,15 +323,18 @@ class Inquiry:
         nearest = min(unfit, key=lambda fact: len(unfit[fact]), default=None)
         if nearest is None or len(unfit[nearest]) == 3:
             return Miss("no statement of the event is near")
-        return Miss(f"its {' and '.join(unfit[nearest])} does not fit", self._source(nearest))
+        verb = "does" if len(unfit[nearest]) == 1 else "do"
+        why = f"its {' and '.join(unfit[nearest])} {verb} not fit"
+        return Miss(why if unfit[nearest] else "no joint values fit", self._source(nearest))
 
     def _unfit(self, pattern: TriplePattern, fact: Fact) -> list[str]:
         """The parts of a pattern that a fact does not fit, each tried without the others."""
         parts = ("subject", "property", "object")
+        one, other = Variable(" one"), Variable(" other")  # names that no text can have
         alone = [
-            TriplePattern(pattern.subject, Variable("p"), Variable("o")),
-            TriplePattern(Variable("s"), pattern.property, Variable("o")),
-            TriplePattern(Variable("s"), Variable("p"), pattern.object),
+            TriplePattern(pattern.subject, one, other),
+            TriplePattern(one, pattern.property, other),
+            TriplePattern(one, other, pattern.object),
         ]
         return [
             part
@@ -348,17 +356,22 @@ class Inquiry:
 
     def _refusal(self, negation: Not, text: str, solutions: Sequence[Solution]) -> Part:
         """A `not`: it holds for some solution of the rest, or its body holds for all of them."""
-        inside: list[Solution] = []
+        doubts: set[str] = set()
+        sure: Solution | None = None
         for solution in solutions:
             start = Solution(solution.bindings, solution.places)
-            with suppress(BudgetError):
+            try:
                 inside = self._judge.solutions_of(negation.body, start, _MOST_TRIED)
+            except BudgetError:
+                return Part(text, Outcome.UNDECIDED, notes=("the search took too long",))
             if not inside:
                 return Part(text, Outcome.YES, notes=("nothing in the event says so",))
-        sure = next((each for each in inside if not each.reasons), None)
-        if sure is None:
-            doubts = sorted({reason for each in inside for reason in each.reasons})
-            return Part(text, Outcome.UNDECIDED, notes=tuple(doubts))
+            refusing = next((each for each in inside if not each.reasons), None)
+            sure = sure or refusing
+            if refusing is None:
+                doubts.update(reason for each in inside for reason in each.reasons)
+        if doubts or sure is None:
+            return Part(text, Outcome.UNDECIDED, notes=tuple(sorted(doubts)))
         evidence = [
             each for atom in negation.body.atoms for each in self._part(atom, "", sure, []).evidence
         ]
@@ -370,7 +383,7 @@ class Inquiry:
     def _constraint(self, constraint: Expression, text: str, solutions: Sequence[Solution]) -> Part:
         variables = list(dict.fromkeys(variables_in(constraint)))
         tried: list[str] = []
-        for solution in solutions:
+        for solution in solutions or self._binding_only(variables):
             bound = [v for v in variables if v in solution.bindings]
             said = ", ".join(f"{v.as_written()} is {shown(solution.bindings[v])}" for v in bound)
             if len(bound) < len(variables):
@@ -381,6 +394,18 @@ class Inquiry:
         distinct = list(dict.fromkeys(tried))
         why = "; ".join(distinct[:3]) or "there are no values to try it on"
         return Part(text, Outcome.NO, miss=Miss(why + (" …" if len(distinct) > 3 else "")))
+
+    def _binding_only(self, variables: Sequence[Variable]) -> list[Solution]:
+        """Solutions of the atoms that bind some variables, where all atoms together have none."""
+        atoms = tuple(
+            atom
+            for atom in self._clause.conjunction.atoms
+            if not isinstance(atom, Not)
+            and not set(variables).isdisjoint(bound_by(Conjunction((atom,))))
+        )
+        with suppress(BudgetError):
+            return self._judge.solutions_of(Conjunction(atoms), _ALONE, _MOST_TRIED)
+        return []
 
     def _shown_by(self, constraint: Expression, solution: Solution) -> tuple[Evidence, ...]:
         """The way by which a variable's value is what a constraint asks for, if there is one."""

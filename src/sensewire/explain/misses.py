@@ -35,6 +35,7 @@ from sensewire.model.terms import FALSE, TRUE, Kind, Term, literal, number_of, s
 from sensewire.model.terms import quantity as quantity_term
 
 _MOST_NAMED = 5
+_LARGE = 10**15  # beyond it, one more or less may be the same double
 
 
 def missed(
@@ -140,6 +141,8 @@ def _overshoot(value: Term, bound: Term) -> str:
 
 
 def _rounded(gap: Fraction) -> str:
+    if gap >= 10**15:
+        return "far"
     return str(gap.numerator) if gap.denominator == 1 else f"{float(gap):.6g}"
 
 
@@ -162,6 +165,12 @@ def _unlike(predicate: Predicate, fact: Fact, reader: Reader) -> str:
         steps = knowledge.steps_up(asked, value)
         if steps and constant.reading is Reading.MEANING:
             return f"{said} is more general than {shown(spelled(constant))}, by {_steps(steps)}"
+    for constant in constants:
+        asked = knowledge.value_root(spelled(constant), scopes.constant)
+        if asked in knowledge.above(value):
+            direct = isinstance(predicate.condition, IsDirectlyA)
+            how = "directly" if direct else "exactly"
+            return f"{said} is a kind of {shown(spelled(constant))}, but not {how}"
     common = [
         ancestor
         for constant in constants
@@ -223,6 +232,7 @@ def _wanted(predicate: Predicate, reader: Reader) -> str:
         if constant.reading is Reading.MEANING
         and (root := knowledge.value_root(spelled(constant), scope))
         for each in knowledge.children(root)
+        if knowledge.value_root(string(own_name_of(each)), scope) == each
     )
     if not narrower:
         return wanted
@@ -265,6 +275,8 @@ def _beside(bound: Term) -> list[Term]:
     match bound.kind:
         case Kind.NUMBER:
             number = number_of(bound)
+            if not -_LARGE < number < _LARGE:
+                return []
             return [term_of(number - 1), term_of(number + 1)]
         case Kind.DATE:
             value = bound.value
@@ -276,6 +288,8 @@ def _beside(bound: Term) -> list[Term]:
             return [literal(each.isoformat(), datatypes.DATE_TIME) for each in around]
         case Kind.QUANTITY:
             size, _, unit = bound.text.partition(" ")
+            if not -_LARGE < Fraction(size) < _LARGE:
+                return []
             around_it = [Fraction(size) - 1, Fraction(size) + 1]
             made = (quantity_term(f"{float(each)!r} {unit}") for each in around_it)
             return [each for each in made if each is not None]

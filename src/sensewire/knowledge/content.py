@@ -155,6 +155,12 @@ class Draft:
     def _shared(self, found: frozenset[Any]) -> Any:  # one object for each set, of either kind
         return self._sets.setdefault(found, found)
 
+    def prefix(self, prefix: str, address: str) -> None:
+        """Take note of a prefix; one that two files use differently stands for nothing."""
+        known = self.prefixes.setdefault(prefix, address)
+        if known != address:
+            self.prefixes[prefix] = ""
+
     def is_known(self, term: Term) -> bool:
         """Whether some file named the entity."""
         return term in self._known
@@ -199,7 +205,7 @@ class Draft:
             disjoint=_sorted_pairs(self.disjoint),
             mappings=tuple(self.mappings[name][0] for name in sorted(self.mappings)),
             scopes=tuple((a, self.scopes[a][0]) for a in sorted(self.scopes, key=_order)),
-            prefixes=tuple(sorted(self.prefixes.items())),
+            prefixes=tuple(sorted(item for item in self.prefixes.items() if item[1])),
         )
 
 

@@ -79,10 +79,12 @@ class Hierarchy:
             return None
         return _path(ancestor, _reached(root, self._parents))
 
-    def way_out(self, root: Term) -> list[Term]:
-        """The shortest way from a root up to one that has nothing above it."""
+    def way_out(self, root: Term, but: Term) -> list[Term] | None:
+        """The shortest way from a root up to one, but one, that has nothing above it, if any."""
         came_from = _reached(root, self._parents)  # nearest first
-        return _path(next(each for each in came_from if each not in self._parents), came_from)
+        tops = (each for each in came_from if each not in self._parents and each != but)
+        top = next(tops, None)
+        return None if top is None else _path(top, came_from)
 
 
 def _path(end: Term, came_from: Mapping[Term, Term]) -> list[Term]:

@@ -14,8 +14,8 @@ from os import PathLike
 from typing import Any, Self
 
 from sensewire.knowledge.closure import Closure, closure_of
-from sensewire.knowledge.content import Content, Entity, as_attribute, is_plain_name, own_name
-from sensewire.knowledge.hierarchy import Hierarchy
+from sensewire.knowledge.content import Content, Entity, as_attribute, own_name
+from sensewire.knowledge.hierarchies import attribute_hierarchy, value_hierarchy
 from sensewire.knowledge.mappings import MappingFunction
 from sensewire.knowledge.vocabulary import THING
 from sensewire.knowledge.words import FOR_ATTRIBUTES, FOR_VALUES, Scope, Words
@@ -36,16 +36,8 @@ class Knowledge:
     def __init__(self, content: Content = Content()) -> None:  # noqa: B008 - a frozen value
         self.content = content
         self._words = Words(content)
-        preferred = _preferred(content)
-        self._values = Hierarchy((*content.broader, *content.instances), content.same, preferred)
-        self._attributes = Hierarchy(
-            [
-                (as_attribute(a), as_attribute(b))
-                for a, b in (*content.broader, *content.subproperties)
-            ],
-            [(as_attribute(a), as_attribute(b)) for a, b in content.same],
-            preferred,
-        )
+        self.values = value_hierarchy(content)
+        self.attributes = attribute_hierarchy(content)
         self._parents = self._declared(content.broader)
         self._classes = self._declared(content.instances)
         remembered = lru_cache(maxsize=_REMEMBERED)
@@ -101,8 +93,10 @@ class Knowledge:
         """The roots that a value may stand for; more than one: it is ambiguous."""
         if not _is_word(term):
             return ()
+        if self._is_thing(term):
+            return (THING,)
         found = self._words.meant_by(term, scope, FOR_VALUES)
-        return tuple(dict.fromkeys(self._values.root(entity.term) for entity in found))
+        return tuple(dict.fromkeys(self.values.root(entity.term) for entity in found))
 
     def _value_root(self, term: Term, scope: Scope = None) -> Term:
         """The representative of a value's synonyms; an ambiguous word stays a plain string.
@@ -113,11 +107,12 @@ class Knowledge:
         """
         if not _is_word(term):
             return term
-        word = local_name(term.text) if term.kind is Kind.IRI else term.text
-        if word == THING.text and self._words[term] is None:
-            return THING
         meanings = self.value_meanings(term, scope)
-        return meanings[0] if len(meanings) == 1 else string(word)
+        return meanings[0] if len(meanings) == 1 else string(_spelling(term))
+
+    def _is_thing(self, term: Term) -> bool:
+        """Whether a word is everybody's word for everything."""
+        return _spelling(term) == THING.text and self._words[term] is None
 
     def is_ambiguous(self, term: Term, scope: Scope = None) -> bool:
         """Whether a value has several meanings."""
@@ -127,8 +122,8 @@ class Knowledge:
         """The roots that an attribute's name stands for; a name in several schemes has several."""
         found = self._words.meant_by(term, None, FOR_ATTRIBUTES)
         if found:
-            return frozenset(self._attributes.root(as_attribute(each.term)) for each in found)
-        return frozenset((string(local_name(term.text) if term.kind is Kind.IRI else term.text),))
+            return frozenset(self.attributes.root(as_attribute(each.term)) for each in found)
+        return frozenset((string(_spelling(term)),))
 
     def _scope_of(self, attribute: Term) -> Scope:
         """The schemes that the values of an attribute are read in; None: all."""
@@ -139,20 +134,20 @@ class Knowledge:
 
     def above(self, root: Term) -> frozenset[Term]:
         """The roots that a concept or an individual is ⊑, itself included."""
-        return self._values.above(root) | {THING}
+        return self.values.above(root) | {THING}
 
     def below(self, root: Term) -> frozenset[Term]:
         """The known roots that are ⊑ a concept, individuals included."""
-        return self._values.below(root)
+        return self.values.below(root)
 
     def children(self, root: Term) -> frozenset[Term]:
         """The roots one step below a concept."""
-        return frozenset(self._values.children(root))
+        return frozenset(self.values.children(root))
 
     def _attributes_above(self, attribute: Term) -> frozenset[Term]:
         """The roots that an attribute is ⊑, its own included."""
         roots = self.attribute_roots(attribute)
-        return frozenset().union(*(self._attributes.above(root) for root in roots))
+        return frozenset().union(*(self.attributes.above(root) for root in roots))
 
     def parents(self, root: Term) -> frozenset[Term]:
         """The declared parents of a concept, as they were declared."""
@@ -164,15 +159,18 @@ class Knowledge:
 
     def root(self, entity: Term) -> Term:
         """The root of an entity, given by its own term."""
-        return self._values.root(entity)
+        return self.values.root(entity)
 
     # Ways up
 
     def path_up(self, root: Term, ancestor: Term) -> list[Term] | None:
         """The shortest way from a concept or individual up to a more general concept, or None."""
-        if ancestor == THING and root != THING:
-            return [*self._values.way_out(root), THING]
-        return self._values.path_up(root, ancestor)
+        declared = self.values.path_up(root, ancestor)
+        if ancestor != THING or root == THING:
+            return declared
+        out = self.values.way_out(root, but=THING)
+        ways = [way for way in (declared, out and [*out, THING]) if way is not None]
+        return min(ways, key=len)
 
     def steps_up(self, root: Term, ancestor: Term) -> int | None:
         """The length of the shortest way up; from an individual to its class is one step."""
@@ -182,7 +180,7 @@ class Knowledge:
     def attribute_path_up(self, attribute: Term, ancestor: Term) -> list[Term] | None:
         """The shortest way from an attribute up to a more general one, or None."""
         ways = [
-            self._attributes.path_up(low, high)
+            self.attributes.path_up(low, high)
             for low in sorted(self.attribute_roots(attribute), key=str)
             for high in sorted(self.attribute_roots(ancestor), key=str)
         ]
@@ -200,31 +198,15 @@ class Knowledge:
         ends = (end for pair in pairs for end in pair)
         known = (entity.term for entity in self.content.entities)
         return closure_of(
-            self._values, list(dict.fromkeys(self._values.root(term) for term in (*known, *ends)))
+            self.values, list(dict.fromkeys(self.values.root(term) for term in (*known, *ends)))
         )
 
     def _declared(self, pairs: tuple[tuple[Term, Term], ...]) -> dict[Term, frozenset[Term]]:
         """What was declared for each root, as it was declared."""
         found: dict[Term, set[Term]] = {}
         for one, declared in pairs:
-            found.setdefault(self._values.root(one), set()).add(declared)
+            found.setdefault(self.values.root(one), set()).add(declared)
         return {root: frozenset(each) for root, each in found.items()}
-
-
-def _preferred(content: Content) -> Any:  # a key of sorting: any tuple of one shape
-    """The order in which synonyms stand for each other: named roots first, deprecated ones last."""
-    listed = {
-        as_attribute(other)
-        for root, other in content.same
-        if is_plain_name(root) or is_plain_name(other)
-    }
-    deprecated = {as_attribute(entity.term) for entity in content.entities if entity.deprecated}
-
-    def key(term: Term) -> tuple[bool, bool, str, str]:
-        node = as_attribute(term)
-        return (node in listed, node in deprecated, term.text, term.datatype or "")
-
-    return key
 
 
 @contextmanager
@@ -248,6 +230,11 @@ def called(root: Term) -> str:
     ('Sensor', 'laptop')
     """
     return own_name(root)
+
+
+def _spelling(term: Term) -> str:
+    """The word that a term writes: an IRI's local name, a literal's text."""
+    return local_name(term.text) if term.kind is Kind.IRI else term.text
 
 
 def _is_word(term: Term) -> bool:

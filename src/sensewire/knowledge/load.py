@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from sensewire.knowledge.content import Content, Draft, Pair, Place, as_attribute, own_name
+from sensewire.knowledge.hierarchies import as_attributes, merged_names
 from sensewire.knowledge.hierarchy import Hierarchy, cycle_among
 from sensewire.knowledge.rdf_file import read_rdf
 from sensewire.knowledge.wordnet import is_wordnet, read_wordnet
@@ -25,17 +26,32 @@ _ENDINGS = (*YAML, *(f".{ending}" for ending in FORMATS), *SNIFFED)
 def loaded(paths: Sequence[str | PathLike[str]]) -> Content:
     """What the files state, together."""
     draft = Draft()
-    files = [file for path in paths for file in _files(Path(path))]
+    files = [file for path in map(_path, paths) for file in _files(path)]
     sheets = [file for file in files if file.suffix.lower() in YAML]
     for file in files:
         if file not in sheets:
             _read(file, draft)
     read_yaml(sheets, draft)
     check_synonyms(draft)
-    _refuse_cycles(draft)
     content = draft.content()
+    _refuse_cycles(draft, content)
     _check_scopes(draft, content)
     return content
+
+
+def _path(given: object) -> Path:
+    """A path that can be looked at; whatever else was given is refused."""
+    try:
+        if given and isinstance(given, str | PathLike):
+            path = Path(given)
+            path.stat()
+            return path
+    except FileNotFoundError:
+        return Path(str(given))
+    except (OSError, TypeError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise KnowledgeError(f"{str(given)[:100]!r}: {reason}; {_expected()}") from None
+    raise KnowledgeError(f"{given!r} is no path; {_expected()}")
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -79,13 +95,17 @@ def _expected() -> str:
     return f"expected one that ends in {' '.join(_ENDINGS)}, or WordNet's folder"
 
 
-def _refuse_cycles(draft: Draft) -> None:
+def _refuse_cycles(draft: Draft, content: Content) -> None:
     """⊑ has no cycle: among values, and among attributes, where both hierarchies meet."""
     _refuse_cycle({**draft.instances, **draft.broader}, Hierarchy((), draft.same))
-    edges = {**draft.subproperties, **draft.broader}
-    among_attributes = {(as_attribute(a), as_attribute(b)): at for (a, b), at in edges.items()}
-    same = [(as_attribute(a), as_attribute(b)) for a, b in draft.same]
-    _refuse_cycle(among_attributes, Hierarchy((), same))
+    stated = {**draft.subproperties, **draft.broader}
+    edges = {(as_attribute(a), as_attribute(b)): place for (a, b), place in stated.items()}
+    same = as_attributes(draft.same)
+    _refuse_cycle(edges, Hierarchy((), same))
+    merged = Hierarchy((), [*same, *merged_names(content.entities)])
+    # Two properties of one name may be below each other: merged, that says nothing.
+    apart = {(a, b): at for (a, b), at in edges.items() if merged.root(a) != merged.root(b)}
+    _refuse_cycle(apart, merged)
 
 
 def _refuse_cycle(edges: Mapping[Pair, Place], synonyms: Hierarchy) -> None:

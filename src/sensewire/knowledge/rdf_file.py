@@ -44,7 +44,7 @@ def read_rdf(path: Path, format: str, draft: Draft) -> None:
     except KnowledgeError as error:
         raise KnowledgeError(f"{path}: {error}") from None
     for prefix, address in prefixes.items():
-        draft.prefixes.setdefault(prefix, address)
+        draft.prefix(prefix, address)
     _File(path, draft).state(triples, roles, statements, disjoint)
 
 
@@ -191,7 +191,7 @@ class _File:
         draft, is_class = self._draft, roles.is_class
         self._entities(triples, roles)
         above = pairs_of(triples, vocabulary.SUB_CLASS_OF)
-        self._put(draft.broader, above, is_class)
+        self._put(draft.broader, above, lambda node: is_class(node) or node in vocabulary.TOPS)
         self._put(draft.broader, pairs_of(triples, *vocabulary.BROADER), is_iri)
         below = pairs_of(triples, *vocabulary.NARROWER)
         self._put(draft.broader, ((narrower, node) for node, narrower in below), is_iri)
@@ -206,9 +206,9 @@ class _File:
         types = (
             pair
             for pair in pairs_of(triples, vocabulary.TYPE)
-            if not pair[1].startswith(vocabulary.VOCABULARIES)
+            if not pair[1].startswith(vocabulary.VOCABULARIES) or pair[1] in vocabulary.TOPS
         )
-        self._put(draft.instances, types, is_class)
+        self._put(draft.instances, types, lambda node: is_class(node) or node in vocabulary.TOPS)
         self._put(draft.disjoint, disjoint, is_class)
         for statement in statements:
             owner, property, value = map(self._term, statement)

@@ -5,11 +5,11 @@ compares. Built in one pass over the content.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 
-from sensewire.knowledge.content import Entity, Pair, as_attribute
+from sensewire.knowledge.content import Entity, as_attribute
 from sensewire.knowledge.hierarchy import Hierarchy
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model.terms import Term
@@ -29,19 +29,9 @@ class Relations:
 
     def __init__(self, knowledge: Knowledge) -> None:
         content = knowledge.content
-        edges = (*content.broader, *content.subproperties)
         self.knowledge = knowledge
-        # Of synonyms, the knowledge's own root stands for the others.
-        self.values = Hierarchy(
-            (*content.broader, *content.instances),
-            content.same,
-            lambda term: (knowledge.root(term) != term, term.text),
-        )
-        self.attributes = Hierarchy(
-            _merged(edges),
-            _merged(content.same),
-            lambda term: (term not in knowledge.attribute_roots(term), term.text),
-        )
+        self.values = knowledge.values
+        self.attributes = knowledge.attributes
         self.instances: dict[Term, dict[Term, None]] = defaultdict(dict)  # by their classes' roots
         for individual, of in content.instances:
             self.instances[self.values.root(of)][self.values.root(individual)] = None
@@ -65,10 +55,6 @@ class Relations:
             found[self.values.root(value)][statement] = None
             found[self.attributes.root(as_attribute(verb))][statement] = None
         return {root: tuple(each) for root, each in found.items()}
-
-
-def _merged(pairs: Iterable[Pair]) -> list[Pair]:
-    return [(as_attribute(a), as_attribute(b)) for a, b in pairs]
 
 
 def nodes(relations: Relations, attribute: Term) -> frozenset[Term]:

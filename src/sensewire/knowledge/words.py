@@ -65,9 +65,8 @@ class Words:
                 yield self._known(iri(word))
                 prefix, _, name = word.partition(":")
                 address = self._prefixes.get(prefix)
-                yield self._known(
-                    in_scheme(name, prefix) if address is None else iri(address + name)
-                )
+                by_prefix = () if address is None else self._known(iri(address + name))
+                yield (*by_prefix, *self._known(in_scheme(name, prefix)))
         yield self._names.get(word, ())
         yield self._labels.get(word, ())
         yield self._folded.get(folded(word), ())

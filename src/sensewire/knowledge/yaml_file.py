@@ -31,10 +31,11 @@ from sensewire.knowledge.content import (
     is_plain_name,
 )
 from sensewire.knowledge.mappings import mapping_function
+from sensewire.knowledge.vocabulary import THING
 from sensewire.knowledge.yaml_nodes import Fields, Items, Node, Text, cut, root_of, shown
 from sensewire.model import datatypes
 from sensewire.model.errors import KnowledgeError
-from sensewire.model.terms import Term, iri, string
+from sensewire.model.terms import RDF_TYPE, Term, iri, string
 
 _IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]*')
 _SHAPES = {
@@ -55,7 +56,8 @@ def read_yaml(paths: Sequence[Path], draft: Draft) -> None:
     """Read some files into the draft; each may name what the others hold."""
     documents = [(path, _sections(path)) for path in paths]
     schemes = [_scheme(path, fields) for path, fields in documents]
-    prefixes = {"xsd": datatypes.XSD, **draft.prefixes}
+    stated = {prefix: address for prefix, address in draft.prefixes.items() if address}
+    prefixes = {"xsd": datatypes.XSD, **stated}
     for (path, fields), scheme in zip(documents, schemes, strict=True):
         source = _Source(str(path), scheme, draft, prefixes, frozenset(schemes))
         for key, read in _SECTIONS.items():
@@ -75,7 +77,15 @@ def _sections(path: Path) -> dict[str, Node]:
 
 def _scheme(path: Path, fields: Mapping[str, Node]) -> str:
     given = fields.get("scheme")
-    return path.stem if given is None else _name(str(path), given, "scheme").text
+    if given is None:
+        return path.stem.replace(":", "_")
+    name = _name(str(path), given, "scheme")
+    if ":" in name.text:
+        raise KnowledgeError(
+            f"{Place(str(path), name.line)}: the scheme {cut(name.text)!r} has a colon, which "
+            "stands between a scheme and a name; leave it out"
+        )
+    return name.text
 
 
 def _name(file: str, node: Node, section: str) -> Text:
@@ -212,7 +222,19 @@ class _Source:
         """A name that is looked up later, as the attributes of events are."""
         return self.address(name) or string(name.text)
 
+    def output(self, name: Text) -> Term:
+        """What a function writes: any attribute but `rdf:type`, since a class is no literal."""
+        found = self.attribute(name)
+        if found == RDF_TYPE:
+            raise KnowledgeError(
+                f"{self.place(name)}: a function cannot declare the class of a subject; "
+                "let it write another attribute, such as kind"
+            )
+        return found
+
     def entity(self, name: Text, kind: EntityKind) -> Term:
+        if name.text == THING.text and kind is not EntityKind.PROPERTY:
+            return THING
         address = self.address(name)
         if address is not None:
             return self.draft.entity(address, self.scheme, kind)
@@ -223,8 +245,6 @@ class _Source:
 
     def end(self, name: Text) -> Term:
         """Subject or object of a statement: a concept, Thing or a datatype."""
-        if name.text == "Thing":
-            return string("Thing")
         address = self.address(name)
         if address is not None and address.text.startswith(datatypes.XSD):
             return address
@@ -273,7 +293,7 @@ def _mappings(source: _Source, node: Node) -> None:
         name = source.name(fields["name"], "mappings").text
         inputs = _inputs(source, fields["inputs"])
         outputs = [
-            (source.attribute(attribute), source.name(expression, "mappings").text)
+            (source.output(attribute), source.name(expression, "mappings").text)
             for attribute, expression in source.entries(fields["outputs"], "mappings")
         ]
         try:

@@ -5,8 +5,9 @@ Only constants under meaning are looked up; each in the scope of the attribute t
 
 from collections.abc import Iterator
 
-from sensewire.knowledge.content import is_plain_name
+from sensewire.knowledge.content import SCHEME, is_plain_name
 from sensewire.knowledge.knowledge import Knowledge, called
+from sensewire.knowledge.wordnet import SCHEME as WORDNET
 from sensewire.knowledge.words import Scope
 from sensewire.match.views import spelled
 from sensewire.model.conditions import Constant, Reading, Variable, constants_of
@@ -75,8 +76,9 @@ def _spelling(meaning: Term) -> str:
     """How a subscription says this meaning and no other."""
     if not is_plain_name(meaning):
         return str(meaning)
-    return meaning.text if "#" in meaning.text else f'"{_scheme(meaning)}:{called(meaning)}"'
+    of_sense = _scheme(meaning) == WORDNET  # plant#2 is a name that no other scheme has
+    return meaning.text if of_sense else f'"{_scheme(meaning)}:{called(meaning)}"'
 
 
 def _scheme(meaning: Term) -> str:
-    return (meaning.datatype or "").rpartition(":")[2]
+    return (meaning.datatype or "").removeprefix(SCHEME)

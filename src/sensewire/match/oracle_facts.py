@@ -13,7 +13,6 @@ from math import prod
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.knowledge.mappings import MappingError, MappingFunction
 from sensewire.model.derived import MOST_CALLS, MOST_FACTS, MOST_ROUNDS, Unknown, endless
-from sensewire.model.errors import EventError
 from sensewire.model.event import Event, Fact
 from sensewire.model.terms import Term
 
@@ -70,7 +69,8 @@ class _Fixpoint:
             self.facts.update(dict.fromkeys(made))
             self.origins.update(made)
             if number > MOST_ROUNDS or len(self.origins) > MOST_FACTS:
-                raise self._endless()
+                names = {derivation.function.name for derivation in made.values()}
+                raise endless(self._event.id, names)
         self._spread()
 
     def _made_by(
@@ -84,7 +84,7 @@ class _Fixpoint:
                 continue
             self._called.add((function.name, inputs))
             if len(self._called) > MOST_CALLS:
-                raise self._endless()
+                raise endless(self._event.id, {name for name, _ in self._called})
             try:
                 values = [fact.object for fact in inputs]
                 made = function.apply(values, self._event.time, self._event.id)
@@ -93,9 +93,6 @@ class _Fixpoint:
                 continue
             for attribute, value in made:
                 yield Fact(subject, attribute, value), Derivation(function, inputs)
-
-    def _endless(self) -> EventError:
-        return endless(self._event.id, {name for name, _ in self._called})
 
     def _serving(self, function: MappingFunction, subject: Term) -> Iterator[Sequence[Fact]]:
         """For each input, the facts of a subject that serve it."""

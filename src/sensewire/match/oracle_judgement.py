@@ -95,6 +95,8 @@ class Judgement:
         self._rules: Rules = STRICT if clause.strict else BRIDGED
         self._budget = budget + len(self.facts) * len(clause.conjunction.atoms)
         self._steps = 0
+        self._named: dict[Constant, list[tuple[Term, Term]]] = {}
+        self._met: dict[Predicate, bool] = {}
 
     def answer(self, number: int) -> Answer:
         """The clause's rows for the event, its distance, and what stayed undecided."""
@@ -142,6 +144,7 @@ class Judgement:
 
     def solutions(self, conjunction: Conjunction) -> list[Solution]:
         """The solutions of a conjunction: all that are wanted, the doubtful ones included."""
+        self._steps = 0
         start = self._at_home(Solution({}, {}))
         found = self._solve(conjunction, start) if start is not None else iter(())
         return list(found if self._wants_all() else islice(found, 1))
@@ -240,8 +243,7 @@ class Judgement:
                     placed = self._placed(known, variable, value)
                     if placed is not None:
                         yield from _join(placed, {variable: value})
-                if _may_be_literal(variable, known):
-                    yield from self._perhaps(known, atom.attribute)
+                yield from self._perhaps(known, atom.attribute)
             case Predicate():
                 if self._is_met(atom):
                     yield known
@@ -259,13 +261,16 @@ class Judgement:
                     yield from _join(known, row)
 
     def _is_met(self, predicate: Predicate) -> bool:
-        """Whether a value of the home vertex meets a predicate."""
-        return any(
-            self.reader.meets(
-                value, predicate.condition, self.reader.scopes(property, predicate.attribute)
+        """Whether a value of the home vertex meets a predicate, whatever the variables are."""
+        if predicate not in self._met:
+            self._met[predicate] = any(
+                self.reader.meets(
+                    value, predicate.condition, self.reader.scopes(property, predicate.attribute)
+                )
+                for property, value in self._values(predicate.attribute)
             )
-            for property, value in self._values(predicate.attribute)
-        )
+        self._step()
+        return self._met[predicate]
 
     def _perhaps(self, known: Solution, attribute: Constant) -> Iterator[Solution]:
         """The known solution with a doubt, for each unknown value that an attribute may have."""
@@ -274,11 +279,13 @@ class Judgement:
             if unknown.subject == self._home and named:
                 yield _doubted(known, unknown)
 
-    def _values(self, attribute: Constant) -> Iterator[tuple[Term, Term]]:
+    def _values(self, attribute: Constant) -> Sequence[tuple[Term, Term]]:
         """The properties and values of the home vertex under an attribute."""
-        for property, value in self._values_at_home():
-            if self.reader.names(property, attribute):
-                yield property, value
+        if attribute not in self._named:
+            names = self.reader.names
+            at_home = self._values_at_home()
+            self._named[attribute] = [each for each in at_home if names(each[0], attribute)]
+        return self._named[attribute]
 
     def _values_at_home(self) -> list[tuple[Term, Term]]:
         return [(f.property, f.object) for f in self.facts if f.subject == self._home]
@@ -288,8 +295,6 @@ class Judgement:
         for fact in self.facts:
             self._step()
             yield from self.fitted(pattern, fact, known)
-        if isinstance(pattern.object, Home) or not _may_be_literal(pattern.object, known):
-            return  # functions make literals only
         for unknown in self.unknown:
             fitting = self._vertex(pattern.subject, unknown.subject, known)
             for found in self._with_property(pattern, unknown.property, fitting):
@@ -375,12 +380,6 @@ def _join(known: Solution, row: Bindings) -> Iterator[Solution]:
 
 def _doubted(known: Solution, unknown: Unknown) -> Solution:
     return Solution(known.bindings, known.places, known.reasons | {unknown.reason})
-
-
-def _may_be_literal(part: Variable | Constant, known: Solution) -> bool:
-    """Whether a part of an atom may stand for something unknown, which is a literal if anything."""
-    bound = known.bindings.get(part) if isinstance(part, Variable) else None
-    return bound is None or bound.kind not in (Kind.IRI, Kind.BLANK)
 
 
 def _calls_operators(conjunction: Conjunction) -> bool:

@@ -55,6 +55,7 @@ class _Fixpoint:
         self._failed: dict[int, set[Unknown]] = defaultdict(set)
         self._rejected: dict[int, str] = {}
         self._above: dict[int, frozenset[Term]] = {}
+        self._last: dict[int, list[str]] = {}  # the functions that made something new, by event
         self._asked = [
             [knowledge.attribute_roots(attribute) for _, attribute in function.inputs]
             for function in knowledge.mappings
@@ -75,9 +76,8 @@ class _Fixpoint:
             growing = self._add(np.concatenate(made))
             if not len(growing):
                 return
-            if number > MOST_ROUNDS:
-                for event in growing.tolist():
-                    self._reject(event, self._names_of(event))
+            for event in growing.tolist() if number > MOST_ROUNDS else ():
+                self._reject(event, self._last[event])
 
     def result(self) -> Batch:
         """The batch as it is now; events that passed the bounds keep what was sent."""
@@ -137,31 +137,35 @@ class _Fixpoint:
         """Every way to serve a function's inputs by facts of one subject: one row number a fact."""
         facts = self._facts
         keys = facts[:, EVENT] * len(self._terms) + facts[:, SUBJECT]
-        found: Numbers | None = None
-        for asked in self._asked[number]:
-            serving = np.flatnonzero(self._serving(asked, facts[:, PROPERTY]))
-            serving = serving[np.argsort(keys[serving], kind="stable")]
-            if found is None:
-                found = serving.reshape(-1, 1)
-                continue
+        serving = self._served_subjects(number, keys)
+        found = serving[0].reshape(-1, 1)
+        for rows_of_input in serving[1:]:
+            ordered = rows_of_input[np.argsort(keys[rows_of_input], kind="stable")]
             wanted = keys[found[:, 0]]
-            left = np.searchsorted(keys[serving], wanted, side="left")
-            counts = np.searchsorted(keys[serving], wanted, side="right") - left
-            few = self._few_enough(facts[found[:, 0], EVENT], counts, number)
-            found, left, counts = found[few], left[few], counts[few]
+            left = np.searchsorted(keys[ordered], wanted, side="left")
+            counts = np.searchsorted(keys[ordered], wanted, side="right") - left
             rows, inside = _spread(counts)
-            found = np.column_stack((found[rows], serving[left[rows] + inside]))
-        assert found is not None
-        found = found[~np.isin(facts[found[:, 0], EVENT], list(self._rejected))]
+            found = np.column_stack((found[rows], ordered[left[rows] + inside]))
         self._calls[number] = np.bincount(facts[found[:, 0], EVENT], minlength=len(self._batch))
         return found
 
-    def _few_enough(self, events: Numbers, counts: Numbers, number: int) -> npt.NDArray[np.bool_]:
-        """Which rows are of events that a join leaves within the bound; the others are rejected."""
-        total = np.bincount(events, weights=counts, minlength=len(self._batch))
-        for event in np.flatnonzero(total > MOST_CALLS).tolist():
-            self._reject(event, [self._knowledge.mappings[number].name])
-        return np.asarray(total[events] <= MOST_CALLS)
+    def _served_subjects(self, number: int, keys: Numbers) -> list[Numbers]:
+        """The rows that serve each input, of subjects that have all of them, and not too many."""
+        facts = self._facts
+        rejected = np.isin(facts[:, EVENT], list(self._rejected))
+        serving = [
+            np.flatnonzero(self._serving(asked, facts[:, PROPERTY]) & ~rejected)
+            for asked in self._asked[number]
+        ]
+        subjects = np.unique(keys)
+        combinations = np.ones(len(subjects))
+        for rows in serving:
+            at = np.searchsorted(subjects, keys[rows])
+            combinations *= np.bincount(at, minlength=len(subjects))
+        for key in subjects[combinations > MOST_CALLS].tolist():
+            self._reject(key // len(self._terms), [self._knowledge.mappings[number].name])
+        kept = subjects[(combinations > 0) & (combinations <= MOST_CALLS)]
+        return [rows[np.isin(keys[rows], kept)] for rows in serving]
 
     def _result(self, number: int, call: Sequence[int]) -> Made | str:
         """What a function makes of one combination of values, or why it failed."""
@@ -207,14 +211,12 @@ class _Fixpoint:
         new = np.sort(first[first >= len(self._facts)])
         self._facts = np.concatenate((self._facts, together[new]))
         many = np.bincount(self._facts[self._facts[:, ORIGIN] != RAW, EVENT]) > MOST_FACTS
+        self._last = defaultdict(list)
+        for event, origin in np.unique(together[new][:, [EVENT, ORIGIN]], axis=0).tolist():
+            self._last[event].append(self._knowledge.mappings[origin].name)
         for event in np.flatnonzero(many).tolist():
-            self._reject(event, self._names_of(event))
+            self._reject(event, self._last[event])
         return np.unique(together[new, EVENT])
-
-    def _names_of(self, event: int) -> list[str]:
-        """The functions that made facts of an event."""
-        origins = np.unique(self._facts[self._facts[:, EVENT] == event, ORIGIN]).tolist()
-        return [self._knowledge.mappings[number].name for number in origins if number != RAW]
 
     def _reject_many_calls(self) -> None:
         total = sum(self._calls.values(), np.zeros(len(self._batch), dtype=np.int64))
