@@ -5,6 +5,7 @@ The laws run over generated knowledge, subscriptions and events; the examples sh
 
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
@@ -231,3 +232,62 @@ def test_a_long_derivation_is_shown_a_few_functions_deep() -> None:
     assert explanation.matches
     assert len(list(facts_in(explanation))) < 100
     assert "doubled" in str(explanation)
+
+
+SHOP = """
+synonyms: {computer: [machine]}
+hierarchy: {laptop: computer, netbook: laptop, printer: device, computer: device}
+instances: {tower7: computer}
+mappings:
+  - {name: ratio, inputs: [part, whole], outputs: {share: part / whole}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("subscription", "data", "said"),
+    [
+        ("a is directly a computer", {"a": "netbook"}, "kind of computer, but not directly"),
+        ("a = exactly computer", {"a": "laptop"}, "laptop is a kind of computer, but not exactly"),
+        ("a = computer", {"a": "printer"}, "printer is no computer, though both are device"),
+        ("a = computer", {"a": "device"}, "device is more general than computer, by 1 step"),
+        ("a = computer", {"a": "compuder"}, "it is spelled much like 'computer'"),
+        ("a is a exactly computer", {"a": "tower7"}, "tower7 is a computer"),
+        ("price <= 100", {"price": [150, 110]}, "110 is 10 too much"),
+        ("price <= 0.5", {"price": 10**400}, "is far too much"),
+        ("price > 5 km", {"price": "1 m"}, "is too little"),
+        ("price > 5", {"price": "cheap"}, "a text does not compare with a number"),
+        ("prise > 5", {"price": 9}, "the event has no prise, but price"),
+        ("share <= 5 within 1", {"part": 1, "whole": 0, "share": 5.2}, "✓ share <= 5"),
+        ("select ?x where share = ?x", {"part": 1, "whole": [0, 2]}, "there may be more rows"),
+        ("a = ?x and ?x > 55 and not b = 1", {"a": list(range(60)), "b": 1}, "✓ ?x > 55"),
+        ("a = ?x and ?x > 55 and c = 1", {"a": [1, 60]}, "✓ ?x > 55"),
+        ("not a = computer", {"a": "laptop"}, "it must not be so, but it is"),
+        ("a = x or b = y", {"b": "y"}, "✓ b = y"),
+        ("everything", {}, "nothing is asked"),
+    ],
+)
+def test_what_is_said(
+    subscription: str, data: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "shop.yaml").write_text(SHOP)
+    engine = Engine(Knowledge.load(tmp_path / "shop.yaml"))
+    engine.add(parse(subscription), id="s")
+    event = Event.record(data, id="e")
+    explanation = engine.explain("s", event)
+    assert said in " ".join(str(explanation).split())
+    assert explanation.matches == bool(engine.match(event))
+
+
+def test_a_pattern_says_which_part_does_not_fit() -> None:
+    engine = Engine()
+    engine.add(parse("(?p, knows, Bob)"), id="s")
+    event = Event.rdf("<http://x.org/e> <http://x.org/knows> <http://x.org/Carl> .", id="e")
+    assert "its object does not fit" in str(engine.explain("s", event))
+
+
+def test_a_search_without_end_can_be_explained() -> None:
+    engine = Engine()
+    engine.add(parse("select ?x, ?y where a = ?x and b = ?y"), id="s")
+    values = [f"v{number}" for number in range(280)]
+    explanation = engine.explain("s", Event.record({"a": values, "b": values}))
+    assert explanation.outcome is Outcome.YES or "steps" in str(explanation)

@@ -507,3 +507,9 @@ def test_failures_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(EvaluationError):
         value_of("i / zero")
     assert not caplog.records
+
+
+@pytest.mark.parametrize("text", ["duration('9000000h')", "duration('-2562048h')"])
+def test_a_duration_is_not_cut(text: str) -> None:
+    with pytest.raises(EvaluationError, match="more than 292 years"):
+        compiled(text, ()).evaluate({})

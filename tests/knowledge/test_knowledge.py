@@ -289,3 +289,76 @@ def test_an_ontology_of_a_million_triples(tmp_path: Path) -> None:
     print(f"{seconds:.1f} s, {mebibytes:.0f} MiB")
     assert seconds < 60
     assert mebibytes < 2_048
+
+
+COLLIDING = """
+@prefix : <http://x.org/o#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+:Fan a owl:Class . :Blower a owl:Class ; rdfs:label "Fan", "Ventilator" .
+:Hood a owl:Class ; rdfs:label "ventilator" .
+:part a owl:ObjectProperty . <http://y.org/part> a :Kind .
+"""
+
+
+def test_a_name_comes_before_a_label_and_a_label_before_folded_ones(tmp_path: Path) -> None:
+    known = loaded(tmp_path, o=COLLIDING)
+    assert meaning(known, "Fan") == "http://x.org/o#Fan"
+    assert meaning(known, "Ventilator") == "http://x.org/o#Blower"
+    assert meaning(known, "ventilator") == "http://x.org/o#Hood"
+    assert known.is_ambiguous(string("VENTILATOR"))
+    assert meaning(known, "part") == "http://y.org/part"  # an individual before a property
+    assert {root.text for root in known.attribute_roots(string("part"))} == {"http://x.org/o#part"}
+
+
+def test_a_word_outside_the_scope_is_not_found(tmp_path: Path) -> None:
+    known = loaded(
+        tmp_path,
+        o=COLLIDING,
+        local="hierarchy: {Hall: Room, ventilator: tool}\nscope: {place: local, site: [local, o]}",
+    )
+    assert known.scope_of(string("place")) == frozenset({"local"})
+    assert known.scope_of(string("site")) == frozenset({"local", "o"})
+    inside = known.scope_of(string("place"))
+    assert known.value_root(string("Fan"), inside) == string("Fan")
+    assert called(known.value_root(string("VENTILATOR"), inside)) == "ventilator"
+    assert called(known.value_root(iri("http://z.org/Hall"), inside)) == "Hall"
+
+
+def test_scopes_of_synonyms_add_up(tmp_path: Path) -> None:
+    known = loaded(
+        tmp_path,
+        a="synonyms: {topic: [theme]}\nhierarchy: {x: y}\nscope: {topic: a, theme: b}",
+        b="hierarchy: {x: z}",
+    )
+    assert known.scope_of(string("theme")) == frozenset({"a", "b"})
+
+
+def test_parents_of_a_synonym_are_parents_of_its_root(tmp_path: Path) -> None:
+    known = loaded(tmp_path, a="synonyms: {laptop: [notebook]}\nhierarchy: {notebook: portable}")
+    root = known.value_root(string("laptop"))
+    assert [called(parent) for parent in known.parents(root)] == ["portable"]
+
+
+def test_a_plain_name_and_a_property_of_that_name_are_one_attribute(tmp_path: Path) -> None:
+    shop = "synonyms: {price: [cost]}\nproperties: {fee: price}"
+    ontology = "@prefix : <http://x.org/> . :price a <http://www.w3.org/2002/07/owl#" + (
+        "DatatypeProperty> . :net <http://www.w3.org/2000/01/rdf-schema#subPropertyOf> :price ."
+    )
+    known = loaded(tmp_path, shop=shop, ontology=ontology)
+    asked = known.attribute_roots(string("cost"))
+    for narrower in (iri("http://x.org/price"), iri("http://x.org/net"), string("fee")):
+        assert asked & known.attributes_above(narrower)
+    assert known.attribute_roots(iri("http://x.org/price")) & known.attributes_above(string("fee"))
+
+
+def test_the_root_is_the_one_that_its_own_scheme_names(tmp_path: Path) -> None:
+    known = loaded(tmp_path, a="synonyms: {zed: [alpha]}", b="synonyms: {alpha: [zed]}")
+    for scheme, root in (("a", "zed"), ("b", "alpha")):
+        assert called(known.value_root(string("alpha"), frozenset({scheme}))) == root
+
+
+@pytest.mark.parametrize("path", ["", None, 5, b"x.yaml", "x" * 5_000 + ".yaml", "a\0b.yaml"])
+def test_what_is_no_path(path: object) -> None:
+    with pytest.raises(sw.KnowledgeError):
+        Knowledge.load(path)  # type: ignore[arg-type]

@@ -178,3 +178,38 @@ def test_the_bound_on_facts_is_reached_and_not_passed(many: int, rejected: bool)
 def test_a_batch_without_inputs_is_left_as_it_is() -> None:
     batch = encode([Event.record({"k": 1})])
     assert derived(batch, knowing(function("f", ["n"], m="n"))) is batch
+
+
+def test_calls_are_counted_over_all_functions() -> None:
+    few = [function(name, ["n", "m"], **{name: "n < m ? null : null"}) for name in ("f", "g")]
+    event = Event.record({"n": list(range(60)), "m": list(range(100))}, id="many")
+    for functions, rejected in ((few[:1], False), (few, True)):
+        known = knowing(*functions)
+        assert bool(derived(encode([event]), known).rejected) == rejected
+        if rejected:
+            with pytest.raises(EventError, match="f, g"):
+                star_of(event, known)
+
+
+def test_an_input_that_is_not_there_costs_nothing() -> None:
+    """Two long lists, but no third input: no call at all, whatever the order of inputs."""
+    event = Event.record({"a": list(range(200)), "b": list(range(200))})
+    for order in (["a", "b", "c"], ["c", "a", "b"]):
+        batch = derived(encode([event]), knowing(function("f", order, d="a + b + c")))
+        assert not batch.rejected
+        assert len(batch.subject) == 400
+
+
+def test_only_those_that_went_on_are_named() -> None:
+    known = knowing(
+        function("innocent", ["x"], y="x"),
+        function("silent", ["x"], z="x > 5 ? x : null"),
+        function("loop", ["c"], c="c + 1"),
+    )
+    event = Event.record({"x": 1, "c": 1}, id="e")
+    (reason,) = derived(encode([event]), known).rejected.values()
+    assert "loop came to no end" in reason
+    assert "innocent" not in reason
+    with pytest.raises(EventError) as raised:
+        star_of(event, known)
+    assert str(raised.value) == reason

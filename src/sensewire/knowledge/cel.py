@@ -52,6 +52,7 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "_negate": cel_functions.negate,
     "_remainder": cel_functions.remainder,
     "_size": cel_functions.size,
+    "_span": cel_functions.span,
     "_subtract": cel_functions.subtract,
     "_utc": cel_functions.utc,
 }

@@ -245,3 +245,17 @@ def date(value: object) -> datetime:
     found = Term(Kind.DATE, value).value
     assert isinstance(found, datetime)
     return found
+
+
+def span(value: timedelta) -> timedelta:
+    """A duration; the evaluator cuts longer ones to this silently, so the longest is none.
+
+    >>> span(timedelta(hours=1)).total_seconds()
+    3600.0
+    """
+    if abs(value) >= _LONGEST_SPAN:
+        raise EvaluationError("a duration of more than 292 years")
+    return value
+
+
+_LONGEST_SPAN = timedelta(microseconds=2**63 // 1_000)

@@ -197,7 +197,8 @@ class _Rewriting:
         if name in cel_names.OURS:
             return _Part(self._ours(f"_{name}", parts), held)
         part = _Part(f"{name}({_listed(parts)})", held)
-        return _Part(self._ours("_utc", [part]), 1) if name == "timestamp" else part
+        checked = {"timestamp": "_utc", "duration": "_span"}.get(name)
+        return part if checked is None else _Part(self._ours(checked, [part]), 1)
 
     def _method(self, holder: "Branch", word: "Branch", values: "list[Branch]") -> _Part:
         name = str(word)
