@@ -103,6 +103,19 @@ def test_it_says_yes_exactly_when_the_oracle_does(
             assert failing or alternative.note
 
 
+@given(known=known_knowledge, asked=of_predicates, sent=events(ATTRIBUTES, TERMS))
+def test_each_part_is_what_the_oracle_says_of_it_alone(
+    known: Knowledge, asked: Subscription, sent: Event
+) -> None:
+    _, explanation = judged(known, asked, sent)
+    (alternative,) = explanation.alternatives
+    for atom, part in zip(asked.conjunctions[0].atoms, alternative.parts, strict=True):
+        engine, _ = judged(known, Subscription((Conjunction((atom,)),)), sent)
+        matches = engine.match(sent)
+        alone = Outcome.YES if matches else Outcome.UNDECIDED if matches.failures else Outcome.NO
+        assert part.outcome is alone
+
+
 @cases
 def test_what_it_names_is_true(known: Knowledge, asked: Subscription, sent: Event) -> None:
     _, explanation = judged(known, asked, sent)

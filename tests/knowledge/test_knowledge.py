@@ -323,6 +323,8 @@ def test_a_word_outside_the_scope_is_not_found(tmp_path: Path) -> None:
     assert known.value_root(string("Fan"), inside) == string("Fan")
     assert called(known.value_root(string("VENTILATOR"), inside)) == "ventilator"
     assert called(known.value_root(iri("http://z.org/Hall"), inside)) == "Hall"
+    fan = iri("http://x.org/o#Fan")  # known to another scheme: itself, and no word
+    assert known.value_root(fan, inside) == fan
 
 
 def test_scopes_of_synonyms_add_up(tmp_path: Path) -> None:

@@ -108,7 +108,10 @@ class Knowledge:
         if not _is_word(term):
             return term
         meanings = self.value_meanings(term, scope)
-        return meanings[0] if len(meanings) == 1 else string(_spelling(term))
+        if len(meanings) == 1:
+            return meanings[0]
+        known_elsewhere = term.kind is Kind.IRI and self._words[term] is not None
+        return term if known_elsewhere else string(_spelling(term))
 
     def _is_thing(self, term: Term) -> bool:
         """Whether a word is everybody's word for everything."""

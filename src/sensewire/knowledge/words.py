@@ -58,7 +58,10 @@ class Words:
     def _steps(self, term: Term) -> Iterator[Iterable[Entity]]:
         word = term.text
         if term.kind is Kind.IRI:
-            yield self._known(term)
+            known = self._known(term)
+            if known:  # to some scheme, in scope or not: then it is not read by its local name
+                yield known
+                return
             word = local_name(word)
         else:
             if ":" in word:
