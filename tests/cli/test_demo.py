@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from sensewire.cli import demo
 from sensewire.cli.demo import examples, stories
 from sensewire.cli.main import main
 
@@ -82,3 +83,8 @@ def test_the_command_itself() -> None:
     for reason in ("notebook means laptop", "by experience from", "encyclopedia is a kind of book"):
         assert reason in found.stdout
     assert "Air_Temperature_Sensor → Temperature_Sensor" in found.stdout
+
+
+def test_without_brick_the_other_stories_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    assert [story.title for story in stories(examples())] == ["A shop", "A news desk"]
