@@ -19,6 +19,7 @@ from sensewire.events.files import Slice, listing
 from sensewire.language.parse import parse
 from sensewire.model.errors import SensewireError
 from sensewire.spark.job import MatchJob, MatchSummary, run
+from sensewire.spark.match import Shipped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -321,7 +322,7 @@ def test_a_run_that_fails_leaves_the_folder_as_it_was(
 def test_a_worker_that_fails_is_one_line(
     matching: Run, job: MatchJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sensewire.spark.job.shipped", lambda *_: "nowhere")
+    monkeypatch.setattr("sensewire.spark.job.shipped", lambda *_: Shipped("nowhere", "known"))
     with pytest.raises(SensewireError, match=r"job failed: FileNotFoundError: .*nowhere'$"):
         matching(SUBSCRIPTIONS, lines({"id": "e"}))
     assert not job.out.exists()
