@@ -176,3 +176,25 @@ def test_ten_thousand_atoms_are_no_matter(engine: sw.Engine) -> None:
     assert not engine.match(sw.Event.record(record))
     engine.add(sw.parse(" and ".join(f"(home, a1, ?x{i})" for i in range(2_000))), id="deep")
     assert names(engine.match(sw.Event.record(record))) == ["deep"]
+
+
+@pytest.mark.parametrize("knowledge", ["shop.yaml", None, {}])
+def test_knowledge_is_loaded_first(knowledge: Any) -> None:
+    with pytest.raises(sw.SensewireError, match=r"is no knowledge; load it with Knowledge\.load"):
+        sw.Engine(knowledge)
+
+
+@pytest.mark.parametrize("best", [0, -1, "x", 1.5])
+def test_best_is_a_number(best: Any) -> None:
+    with pytest.raises(sw.SensewireError, match="expected a whole number above 0"):
+        sw.Engine().match(sw.Event.record({}), best=best)
+
+
+def test_what_an_engine_has_seen() -> None:
+    engine = sw.Engine()
+    engine.add(sw.parse("price > 5 or price > 5"), id="a")
+    engine.add(sw.parse("price > 5"), id="b")
+    engine.match(sw.Event.record({"price": 9}))
+    seen = engine.statistics()
+    assert (seen.subscriptions, seen.clauses, seen.events) == (2, 1, 1)
+    assert seen.ambiguous == seen.unknown == {}

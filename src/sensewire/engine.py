@@ -60,6 +60,10 @@ class Engine:
         matcher: str = "auto",
         operators: Mapping[str, Operator] | None = None,
     ) -> None:
+        if not isinstance(knowledge, Knowledge):
+            raise SensewireError(
+                f"a {type(knowledge).__name__} is no knowledge; load it with Knowledge.load(path)"
+            )
         self.knowledge = knowledge
         self._operators = dict(operators or {})
         for name in self._operators:

@@ -105,10 +105,10 @@ def test_an_event_in_a_file(
         ("@empty.jsonl", "holds 0 events"),
         ("@none.json", "none.json: No such file or directory"),
         ("{", "the event: bad JSON at column"),
-        ("none.json", "bad JSON"),
-        ("5", "a number is no event"),
+        ("none.json", "is no JSON object, and there is no such file"),
+        ("5", "is no JSON object, and there is no such file"),
         ('{"a": {}}' * 2, "bad JSON"),
-        ("x" * 5_000, "bad JSON"),
+        ("x" * 5_000, "is no JSON object, and there is no such file"),
         ("@bad.json", "bad JSON"),
     ],
 )

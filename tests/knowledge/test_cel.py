@@ -149,7 +149,7 @@ def test_an_expression_comes_to(text: str, expected: object) -> None:
         ("convert(s, 'm')", "'héllo' is no quantity"),
         ("convert('5 km', 's')", "'5 km' cannot be converted to s"),
         ("convert('5 km', s)", "no such unit: 'héllo'"),
-        ("convert(i, 'm')", "no such overload: convert(int, string)"),
+        ("convert(i, 'm')", "7 has no unit; expected a text such as '7 m'"),
         ("date(s)", "'héllo' is no date; expected YYYY-MM-DD[Thh:mm[:ss]][zone]"),
         ("date(i)", "no such overload: date(int)"),
         ("{'a': 1}['b']", "no such key: b"),

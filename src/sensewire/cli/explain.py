@@ -88,9 +88,13 @@ def _outcomes(given: str, decoding: "Decoding") -> "list[Outcome]":
     from sensewire.events.decode import decode
     from sensewire.events.files import listing, slices
 
+    if not given.strip():
+        raise EventError("--event: expected a JSON object or a file, not an empty text")
+    if not given.lstrip().startswith(("{", "[", "@")) and not _is_there(given):
+        raise EventError(f"--event: {given[:100]!r} is no JSON object, and there is no such file")
     if given.startswith("@"):
         path = Path(given[1:])
-    elif given.lstrip().startswith(("{", "[")) or not _is_there(given):
+    elif given.lstrip().startswith(("{", "[")):
         return list(records.document(given.encode(errors="surrogatepass"), _EVENT, decoding))
     else:
         path = Path(given)

@@ -94,6 +94,9 @@ def _refuse_nonsense(arguments: argparse.Namespace) -> None:
         )
     if arguments.diff is None and not arguments.paths:
         raise SensewireError("no knowledge is named; expected a file or a folder")
+    for option, needed in (("strict", "check"), ("attribute", "term")):
+        if getattr(arguments, option) and not getattr(arguments, needed):
+            raise SensewireError(f"--{option} says more about --{needed}; give both")
     if arguments.term == "":
         raise SensewireError("--term: expected a word, not an empty text")
 

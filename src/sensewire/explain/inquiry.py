@@ -140,9 +140,12 @@ class Inquiry:
         note = None
         if outcome is Outcome.NO and all(part.outcome is Outcome.YES for part in parts) and parts:
             note = self._note_on_all(parts)
-        if self._answer.reasons:
-            more = "there may be more rows: " if outcome is Outcome.YES else ""
-            note = more + "; ".join(self._answer.reasons)
+        told = {note for part in parts for note in part.notes}
+        reasons = [reason for reason in self._answer.reasons if reason not in told]
+        if self._answer.reasons and outcome is Outcome.YES:
+            note = f"there may be more rows: {'; '.join(self._answer.reasons)}"
+        elif reasons:
+            note = "; ".join(reasons)
         return Alternative(outcome, tuple(parts), note, self._answer.distance)
 
     def _note_on_all(self, parts: Sequence[Part]) -> str:

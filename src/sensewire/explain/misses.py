@@ -35,6 +35,7 @@ from sensewire.model.terms import FALSE, TRUE, Kind, Term, literal, number_of, s
 from sensewire.model.terms import quantity as quantity_term
 
 _MOST_NAMED = 5
+_LONGEST = 60  # characters of a value in a sentence
 _LARGE = 10**15  # beyond it, one more or less may be the same double
 
 
@@ -182,6 +183,10 @@ def _unlike(predicate: Predicate, fact: Fact, reader: Reader) -> str:
     if common:
         nearest = min(common, key=lambda each: (knowledge.steps_up(value, each), each.text))
         return f"{said} is no {asked_for}, though both are {own_name_of(nearest)}"
+    if fact.object.kind is Kind.LANGUAGE:
+        return f"{said} is a text in a language, and only that text itself, not {asked_for}"
+    if any(spelled(constant).kind is Kind.LANGUAGE for constant in constants):
+        return f"{said} is no text in a language, as {asked_for} is"
     near = get_close_matches(own_name_of(fact.object), [spelled(c).text for c in constants], n=1)
     alike = f"; it is spelled much like {near[0]!r}" if near else ""
     exactly = " exactly" if any(c.reading is Reading.EXACT for c in constants) else ""
@@ -299,6 +304,10 @@ def _beside(bound: Term) -> list[Term]:
 
 def shown(term: Term) -> str:
     """A term in a sentence: texts in quotes, names and numbers bare."""
-    if term.kind in (Kind.STRING, Kind.UNTYPED, Kind.LANGUAGE) and not term.text.isidentifier():
-        return f"{term.text!r}"
-    return own_name_of(term)
+    text = own_name_of(term)
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
+    if term.kind is Kind.LANGUAGE:
+        return f"{text!r}@{term.language}"
+    quoted = term.kind in (Kind.STRING, Kind.UNTYPED) and not text.isidentifier()
+    return f"{text!r}" if quoted else text

@@ -208,6 +208,8 @@ def convert(value: object, unit: object) -> int | float:
     >>> convert("5 km", "m"), convert("1500m", "km"), convert("25 °C", "K")
     (5000, 1.5, 298.15)
     """
+    if type(value) in (int, float):
+        raise EvaluationError(f"{value} has no unit; expected a text such as '{value} {unit}'")
     if type(value) is not str or type(unit) is not str:
         raise EvaluationError(f"no such overload: convert({type_name(value)}, {type_name(unit)})")
     found, scale = quantities.read(value), scale_of(unit)

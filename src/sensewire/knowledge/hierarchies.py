@@ -56,19 +56,21 @@ def merged_names(entities: Iterable[Entity]) -> Iterator[Pair]:
 
 def _preferred(
     content: Content, node: Callable[[Term], Term]
-) -> Callable[[Term], tuple[bool, bool, bool, str, str]]:
-    """The order in which synonyms stand for each other: roots that were named, plain names first;
-    deprecated ones last."""
+) -> Callable[[Term], tuple[bool, bool, bool, bool, str, str]]:
+    """The order in which synonyms stand for each other: roots that were named, plain names, and
+    what has a label come first, deprecated ones last."""
     listed = {
         node(other) for root, other in content.same if is_plain_name(root) or is_plain_name(other)
     }
     deprecated = {node(entity.term) for entity in content.entities if entity.deprecated}
+    labelled = {node(entity.term) for entity in content.entities if entity.labels}
 
-    def key(term: Term) -> tuple[bool, bool, bool, str, str]:
+    def key(term: Term) -> tuple[bool, bool, bool, bool, str, str]:
         return (
             term in listed,
             term in deprecated,
             not is_plain_name(term),
+            term not in labelled,
             term.text,
             term.datatype or "",
         )

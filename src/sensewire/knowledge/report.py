@@ -268,8 +268,14 @@ def _ambiguous(knowledge: Knowledge) -> Iterator[tuple[str, tuple[Term, ...]]]:
         word for entity in entities for word in {*map(folded, (*entity.names, *entity.labels))}
     )
     words = {word for entity in entities for word in (*entity.names, *entity.labels)}
+    told: set[str] = set()
     for word in sorted(word for word in words if shared[folded(word)] > 1):
         found = knowledge.value_meanings(string(word))
+        if len(found) > 1:
+            told.add(folded(word))
+            yield word, found
+    for word in sorted(word for word in shared if shared[word] > 1 and word not in told):
+        found = knowledge.value_meanings(string(word))  # in a case that nobody wrote
         if len(found) > 1:
             yield word, found
 

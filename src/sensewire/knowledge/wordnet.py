@@ -92,15 +92,16 @@ def read_wordnet(path: Path, draft: Draft) -> None:
 
 def _note(synset: _Synset, term: Term, names: Sequence[str], draft: Draft) -> None:
     labels = [word.replace("_", " ") for word in synset.words]
-    kind = EntityKind.INDIVIDUAL if synset.classes else EntityKind.CONCEPT
-    draft.entity(term, SCHEME, kind, names=names, labels=labels)
+    # Also one that is an instance: all senses of a word count, not only those that are classes.
+    draft.entity(term, SCHEME, EntityKind.CONCEPT, names=names, labels=labels)
+    if synset.classes:
+        draft.entity(term, SCHEME, EntityKind.INDIVIDUAL)
 
 
 def _state(
     data: Path, pointing: Sequence[tuple[int, _Synset]], terms: Mapping[str, Term], draft: Draft
 ) -> None:
     file = str(data)
-    individuals = {synset.offset for _, synset in pointing if synset.classes}
     for line, synset in pointing:
         term, place = terms[synset.offset], Place(file, line)
         for into, offsets in ((draft.broader, synset.broader), (draft.instances, synset.classes)):
@@ -112,10 +113,6 @@ def _state(
                         "is the file whole?"
                     )
                 into.setdefault((term, above), place)
-                if offset in individuals:  # an instance with instances is a class as well
-                    draft.entity(above, SCHEME, EntityKind.CONCEPT)
-        if synset.broader and synset.classes:
-            draft.entity(term, SCHEME, EntityKind.CONCEPT)
 
 
 def _synset(text: bytes, part: _Part) -> _Synset:

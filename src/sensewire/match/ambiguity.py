@@ -77,7 +77,8 @@ def _spelling(meaning: Term) -> str:
     if not is_plain_name(meaning):
         return str(meaning)
     of_sense = _scheme(meaning) == WORDNET  # plant#2 is a name that no other scheme has
-    return meaning.text if of_sense else f'"{_scheme(meaning)}:{called(meaning)}"'
+    name = meaning.text if of_sense else f"{_scheme(meaning)}:{called(meaning)}"
+    return f'"{name}"'
 
 
 def _scheme(meaning: Term) -> str:
