@@ -210,14 +210,10 @@ def stated_in_wordnet(folder: Path) -> Stated:
         stated.labels[offset] = [word.replace("_", " ") for word in words]
         pointers = fields[after + 1 :]
         kinds = {"@": stated.broader, "@i": stated.classes}
-        found = [*zip(pointers[::4], pointers[1::4], strict=False)]
-        for kind, target in found:
+        for kind, target in zip(pointers[::4], pointers[1::4], strict=False):
             if kind in kinds:
                 kinds[kind].append((offset, target))
-        is_instance = any(kind == "@i" for kind, _ in found)
-        stated.entity(offset, INDIVIDUAL if is_instance else CONCEPT)
-    for node in ends(stated.broader, ((of, of) for _, of in stated.classes)):
-        stated.entity(node, CONCEPT)
+        stated.entity(offset, CONCEPT)  # a synset is a concept, also one that is an instance
     return stated
 
 
