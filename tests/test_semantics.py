@@ -118,6 +118,9 @@ def test_every_row_of_the_page(row: Row, known: Knowledge) -> None:
     assert len(engines) >= 2
     for engine in engines:
         _check_answer(engine, row)
+    if row.answer != "rejected":
+        failures = [engine.match(event_of(row.event)).failures for engine in engines]
+        assert all(each == failures[0] for each in failures)
 
 
 def _check_answer(engine: Engine, row: Row) -> None:
@@ -129,6 +132,8 @@ def _check_answer(engine: Engine, row: Row) -> None:
     matches = engine.match(event)
     if row.answer.startswith("yes at "):
         assert [m.distance for m in matches] == [pytest.approx(float(row.answer[7:]))]
+        assert not matches.failures
+        assert engine.explain("s", event).distance == matches[0].distance
     else:
         assert written(matches) == row.answer
     assert engine.explain("s", event).matches == bool(matches)

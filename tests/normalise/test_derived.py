@@ -145,6 +145,7 @@ def test_what_has_no_end_is_rejected_alone(made: MappingFunction, data: dict[str
     sent = [Event.record({"n": "x", "k": 1}), Event.record(data, id="bad"), Event.record({"k": 2})]
     batch = normalised(encode(sent), known)
     assert list(batch.rejected) == [1]
+    assert facts_of(batch, 1) == set(sent[1].facts)
     assert made.name in batch.rejected[1]
     assert "'bad'" in batch.rejected[1]
     with pytest.raises(EventError, match=made.name):
