@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -136,7 +137,7 @@ class Reasons:
                 told[-1] += f" {line}"
             else:
                 told.append(line)
-        return "\n".join(told)
+        return "\n".join(re.sub(" {3,}", "  ", line) for line in told)  # columns do not fit a cell
 
 
 def _tell(story: Story, out: Path, reasons: Reasons, console: "Console") -> None:

@@ -30,7 +30,7 @@ def value_way(value: Term, constant: Constant, scopes: Scopes, reader: Reader) -
     """From an event's value up to the concept that was asked for; empty if there is no way, or none
     is needed."""
     asked = spelled(constant)
-    if constant.reading is Reading.EXACT or (value.kind is not Kind.IRI and value == asked):
+    if constant.reading is Reading.EXACT or not _differs(value, asked):
         return ()
     knowledge = reader.knowledge
     goal = knowledge.value_root(asked, scopes.constant)
