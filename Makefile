@@ -30,7 +30,7 @@ pytest: $(INSTALLED) lint
 
 test-fast: $(INSTALLED) ## the tests that need no JVM
 	@echo "== pytest: what needs no JVM"
-	@$(BIN)/pytest -m "not spark and not long"
+	@SENSEWIRE_EXAMPLES=15 $(BIN)/pytest -m "not spark and not long" --numprocesses auto
 
 test-long: $(INSTALLED) ## the tests that are too long for every change
 	@echo "== pytest: the long tests"
@@ -38,7 +38,7 @@ test-long: $(INSTALLED) ## the tests that are too long for every change
 		[ $$status -ne 5 ] || echo "No test is marked 'long': there was nothing to run." >&2; \
 		exit $$status; }
 	@echo "== pytest: the laws, on many examples"
-	@SENSEWIRE_EXAMPLES=3000 $(BIN)/pytest $(LAWS)
+	@SENSEWIRE_EXAMPLES=1000 $(BIN)/pytest $(LAWS)
 
 bench: $(INSTALLED) ## measure how well meaning is matched; two minutes, with WordNet if Debian's is there
 	@$(BIN)/python benchmarks/meaning.py \

@@ -161,7 +161,7 @@ def test_a_batch_is_its_events_one_by_one(
 
 @given(
     known=any_knowledge,
-    asked=st.lists(subscriptions(WORDS), min_size=4, max_size=4),
+    asked=st.lists(subscriptions(WORDS), min_size=2, max_size=2),
     sent=any_event,
 )
 def test_strict_subscriptions_know_nothing(

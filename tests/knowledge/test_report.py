@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sensewire.knowledge.content import Content, Entity, EntityKind, in_scheme, own_name
 from sensewire.knowledge.knowledge import Knowledge
@@ -201,7 +201,6 @@ def test_functions_that_read_what_they_write(shop: Relations, tmp_path: Path) ->
     assert looping(Relations(Knowledge.load(tmp_path / "b.yaml"))) == ()
 
 
-@settings(max_examples=100, deadline=None)
 @given(known=knowledge(["red", "green", "other"], ["price", "colour"]))
 def test_what_is_told_is_what_matching_reads(known: Knowledge) -> None:
     """The ways up and down are those of the knowledge itself."""
@@ -216,6 +215,7 @@ def test_what_is_told_is_what_matching_reads(known: Knowledge) -> None:
             assert set(each.below.first) == known.below(each.root) - {each.root}
 
 
+@pytest.mark.long
 def test_large_knowledge_takes_linear_time() -> None:
     """A chain, a fan and a clash of 30,000 concepts each: seconds would be minutes if squared."""
     count = 30_000

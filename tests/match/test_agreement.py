@@ -167,7 +167,6 @@ def test_many_more_cases(matcher: str, asked: list[Subscription], sent: list[Eve
 
 
 @pytest.mark.parametrize("matcher", ["auto", *MATCHERS])
-@settings(max_examples=100, deadline=None)
 @cases
 def test_every_matcher_equals_the_oracle(
     matcher: str, asked: list[Subscription], sent: list[Event]
@@ -176,7 +175,6 @@ def test_every_matcher_equals_the_oracle(
 
 
 @pytest.mark.parametrize("matcher", ["counting"])
-@settings(max_examples=300, deadline=None)
 @given(
     asked=st.lists(of_predicates, min_size=1, max_size=6),
     sent=st.lists(events(ATTRIBUTES, TERMS), min_size=1, max_size=3),
