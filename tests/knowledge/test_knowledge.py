@@ -201,7 +201,6 @@ def test_equal_content_is_equal_knowledge(tmp_path: Path) -> None:
             {"a": "scheme: s\nsynonyms: {x: [y]}", "b": "scheme: s\nsynonyms: {z: [y]}"},
             "'y' is a synonym of 'x' at a.yaml:2 and of 'z' at b.yaml:2; name one root",
         ),
-        ({"a": "scope: {t: news}\nhierarchy: {x: y}"}, "names the scheme 'news', which no file"),
         (
             {"a": "scope: {t: a}\nhierarchy: {x: y}", "b": "scope: {t: b}\nhierarchy: {x: y}"},
             "the values of 't' are read in b, but in a at a.yaml:1",
@@ -364,3 +363,10 @@ def test_the_root_is_the_one_that_its_own_scheme_names(tmp_path: Path) -> None:
 def test_what_is_no_path(path: object) -> None:
     with pytest.raises(sw.KnowledgeError):
         Knowledge.load(path)  # type: ignore[arg-type]
+
+
+def test_a_scope_may_name_a_scheme_that_is_not_loaded(tmp_path: Path) -> None:
+    """The scheme may come with another file; until then, the values are plain words."""
+    known = loaded(tmp_path, shop="hierarchy: {x: y}\nscope: {topic: [news]}")
+    assert known.scope_of(string("topic")) == frozenset({"news"})
+    assert known.value_root(string("x"), known.scope_of(string("topic"))) == string("x")

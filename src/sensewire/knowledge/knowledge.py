@@ -49,7 +49,6 @@ class Knowledge:
         for attribute, schemes in content.scopes:
             for root in self.attribute_roots(attribute):
                 self._scopes[root] = self._scopes.get(root, frozenset()) | frozenset(schemes)
-        self.scope_of.cache_clear()
 
     @classmethod
     def load(cls, *paths: str | PathLike[str]) -> Self:

@@ -35,7 +35,6 @@ def loaded(paths: Sequence[str | PathLike[str]]) -> Content:
     check_synonyms(draft)
     content = draft.content()
     _refuse_cycles(draft, content)
-    _check_scopes(draft, content)
     return content
 
 
@@ -118,14 +117,3 @@ def _refuse_cycle(edges: Mapping[Pair, Place], synonyms: Hierarchy) -> None:
         f"{own_name(b)!r} means the same as {own_name(c)!r}" for (_, b), (c, _) in meets if b != c
     ]
     raise KnowledgeError(f"a cycle: {'; '.join((*stated, *alike))}; take one of them away")
-
-
-def _check_scopes(draft: Draft, content: Content) -> None:
-    known = {scheme for entity in content.entities for scheme in entity.schemes}
-    for attribute, (schemes, place) in draft.scopes.items():
-        for scheme in schemes:
-            if scheme not in known:
-                raise KnowledgeError(
-                    f"{place}: the scope of {own_name(attribute)!r} names the scheme {scheme!r}, "
-                    f"which no file gives; there are {', '.join(sorted(known)) or 'none'}"
-                )
