@@ -1,44 +1,39 @@
 """The engine: the way of an event, on one screen.
 
-    event ──> encode ──> normalise ──────────> match ──> merged by subscription ──> matches
-                         derived facts,
-                         canonical terms
+    event ──> normalise ────────> match ───────────> merged by subscription ──> matches
+              derived facts       clauses            subscribers
+    batch ──> facts ──────────────┘
 
 The same code runs wherever events are matched.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import nsmallest
 from os import PathLike
-from typing import Never
+from typing import TYPE_CHECKING, Never
 
-from sensewire.events.encode import encode
 from sensewire.explain.explanation import Explanation
 from sensewire.explain.inquiry import explained
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.ambiguity import refuse_ambiguity
 from sensewire.match.dispatch import dispatch_to
-from sensewire.match.matcher import Answer, Operator
-from sensewire.model.canonical import CanonicalClause, canonical_clauses
-from sensewire.model.conditions import Variable
+from sensewire.match.matcher import Answer, Found, Operator
+from sensewire.model.batch import Batch
+from sensewire.model.canonical import clauses_of
 from sensewire.model.errors import EventError, SensewireError, SubscriptionError
 from sensewire.model.event import Event
-from sensewire.model.match import Failure, Match, Matches, Row
+from sensewire.model.match import BatchMatches, Failure, Match, Matches, Row
 from sensewire.model.statistics import Seen, Statistics
 from sensewire.model.subscription import RESERVED, Conjunction, Not, OperatorCall, Subscription
 from sensewire.model.terms import Term
 from sensewire.normalise.passes import normalised
+from sensewire.subscribers import Names, Standing, Subscribers
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A subscription that stands, as it was added, and its clauses."""
-
-    id: str
-    subscription: Subscription
-    clauses: tuple[CanonicalClause, ...]
+    from sensewire.batches import Batches
 
 
 class Engine:
@@ -70,36 +65,44 @@ class Engine:
             if name.lower() in RESERVED:
                 raise SensewireError(f"{name} is a function of constraints; rename the operator")
         self._dispatch = dispatch_to(matcher, knowledge, self._operators)
-        self._standing: dict[str, Standing] = {}
-        self._subscribers: dict[int, list[tuple[Standing, CanonicalClause]]] = defaultdict(list)
+        self._subscribers = Subscribers()
         self._named = 0
         self._seen = Seen()
+        self._batches: Batches | None = None
 
     def match(self, event: Event, best: int | None = None) -> Matches:
         """The subscriptions that an event matches; with `best`, only that many, nearest first."""
         _check_event(event)
         if best is not None and (not isinstance(best, int) or best < 1):
             raise SensewireError(f"best={best!r}: expected a whole number above 0")
-        (matches,) = self._match_all((event,))
-        if isinstance(matches, EventError):
-            raise matches
+        batch = normalised(Batch((event,)), self.knowledge)
+        if batch.rejected:
+            raise EventError(batch.rejected[0])
+        known = self.knowledge
+        self._seen.note(batch, known.is_ambiguous_in if known.content.entities else None)
+        matches = self._merged(self._dispatch.match(batch))
         if best is None:
             return matches
         nearest = nsmallest(best, matches, key=lambda match: (match.distance, match.subscription))
         return Matches(tuple(nearest), matches.failures)
 
-    def _match_all(self, events: Sequence[Event]) -> Iterator[Matches | EventError]:
-        batch = normalised(encode(events), self.knowledge)
-        if batch.rejected:  # the rest is matched without them
-            kept = [event for row, event in enumerate(events) if row not in batch.rejected]
-            matched = self._match_all(kept)
-            for row in range(len(events)):
-                reason = batch.rejected.get(row)
-                yield next(matched) if reason is None else EventError(reason)
-            return
-        self._seen.note(batch)
-        for answers in self._dispatch.match(batch):
-            yield self._merged(answers)
+    def match_batch(self, batch: "pa.RecordBatch") -> BatchMatches:
+        """The matches of many records: one column an attribute, or one column `json` of bytes.
+
+        >>> import pyarrow as pa
+        >>> from sensewire.language.parse import parse
+        >>> engine = Engine()
+        >>> engine.add(parse("price <= 1600"), id="anna")
+        'anna'
+        >>> batch = pa.RecordBatch.from_pydict({"price": [900, 1700, None]})
+        >>> engine.match_batch(batch).matches.select(["event", "subscription"]).to_pylist()
+        [{'event': 0, 'subscription': 'anna'}]
+        """
+        if self._batches is None:
+            from sensewire.batches import Batches  # the decoders' kernels are imported with it
+
+            self._batches = Batches(self.knowledge, self._dispatch, self._subscribers, self._seen)
+        return self._batches.matched(batch)
 
     def add(self, subscription: Subscription, id: str | None = None) -> str:
         """Let a subscription stand; equal clauses are indexed once, whoever subscribed."""
@@ -110,52 +113,50 @@ class Engine:
         name = self._new_id() if id is None else id
         if not isinstance(name, str) or not name:
             raise SubscriptionError(f"the id {name!r} is no string that is not empty")
-        if name in self._standing:
+        if name in self._subscribers:
             raise SubscriptionError(f"the id {name!r} is in use; remove it first")
         for call in _operators_of(subscription.conjunctions):
             if call not in self._operators:
                 known = ", ".join(sorted(self._operators)) or "none"
                 raise SubscriptionError(f"there is no operator {call!r}; registered: {known}")
         refuse_ambiguity(subscription, self.knowledge)
-        standing = Standing(name, subscription, canonical_clauses(subscription))
-        indexed: list[CanonicalClause] = []
+        indexed = []
         try:
-            for clause in standing.clauses:
-                number = self._dispatch.add(clause.clause)
-                indexed.append(clause)
-                self._subscribers[number].append((standing, clause))
+            for clause in clauses_of(subscription):
+                indexed.append(self._dispatch.add(clause))
         except SubscriptionError:
-            self._forget(standing, indexed)
+            for number, _ in indexed:
+                self._dispatch.remove(number)
             raise
-        self._standing[name] = standing
+        numbers = tuple(number for number, _ in indexed)
+        names = tuple(names for _, names in indexed)
+        self._subscribers.add(Standing(name, subscription, numbers, names))
         return name
 
     def remove(self, id: str) -> None:
         """End a subscription."""
-        standing = self._standing.pop(id, None)
+        standing = self._subscribers.remove(id)
         if standing is None:
             raise SubscriptionError(f"there is no subscription {id!r}")
-        self._forget(standing, standing.clauses)
+        for number in standing.clauses:
+            self._dispatch.remove(number)
 
-    def _forget(self, standing: Standing, clauses: Iterable[CanonicalClause]) -> None:
-        for clause in clauses:
-            number = self._dispatch.number_of(clause.clause)
-            self._subscribers[number].remove((standing, clause))
-            if not self._subscribers[number]:
-                del self._subscribers[number]
-            self._dispatch.remove(clause.clause)
-
-    def _merged(self, answers: Iterable[Answer]) -> Matches:
-        """What the clauses say, put together for each subscription."""
+    def _merged(self, found: Found) -> Matches:
+        """What the clauses say of one event, put together for each subscription."""
         rows: dict[str, set[tuple[tuple[str, Term], ...]]] = defaultdict(set)
         distances: dict[str, float] = {}
         reasons: dict[str, set[str]] = defaultdict(set)
-        for answer in answers:
-            for standing, clause in self._subscribers[answer.clause]:
+        _, subscribed = self._subscribers.rows_of(found.clauses)
+        for row in subscribed.tolist():
+            id = self._subscribers.standing(row).id
+            rows[id].add(())
+            distances[id] = 0.0
+        for _, answer in found.answers:
+            for standing, names in self._subscribers.of(answer.clause):
                 if answer.reasons:
                     reasons[standing.id].update(answer.reasons)
                 if answer.rows:
-                    rows[standing.id].update(_rows_for(clause, answer))
+                    rows[standing.id].update(_rows_for(names, answer))
                     known = distances.get(standing.id, answer.distance)
                     distances[standing.id] = min(known, answer.distance)
         return Matches(
@@ -166,12 +167,12 @@ class Engine:
     def _new_id(self) -> str:
         while True:
             self._named += 1
-            if f"s{self._named}" not in self._standing:
+            if f"s{self._named}" not in self._subscribers:
                 return f"s{self._named}"
 
     def explain(self, id: str, event: Event) -> Explanation:
         """Why an event matches a subscription, or not: condition by condition."""
-        standing = self._standing.get(id)
+        standing = self._subscribers.find(id)
         if standing is None:
             raise SubscriptionError(f"there is no subscription {id!r}")
         _check_event(event)
@@ -180,16 +181,13 @@ class Engine:
     def statistics(self) -> Statistics:
         """What the engine holds and what it has seen."""
         return Statistics(
-            subscriptions=len(self._standing),
-            clauses=len(self._subscribers),
+            subscriptions=len(self._subscribers),
+            clauses=len(self._dispatch),
+            without_pivot=self._dispatch.without_pivot,
             events=self._seen.events,
             ambiguous=dict(self._seen.ambiguous),
             unknown=dict(self._seen.unknown),
         )
-
-    def match_batch(self, batch: object) -> Never:
-        """Match an Arrow batch; this version cannot yet."""
-        raise _not_yet("match an Arrow batch; call match(event) for each event")
 
     def save(self, path: str | PathLike[str]) -> Never:
         """Write the index to a folder; this version cannot yet."""
@@ -214,17 +212,10 @@ def _not_yet(what: str) -> SensewireError:
     return SensewireError(f"this version cannot {what}")
 
 
-def _rows_for(clause: CanonicalClause, answer: Answer) -> Iterator[tuple[tuple[str, Term], ...]]:
+def _rows_for(names: Names, answer: Answer) -> Iterator[tuple[tuple[str, Term], ...]]:
     """An answer's rows under the names that the subscriber gave to the variables."""
-    places = {variable: place for place, variable in enumerate(clause.clause.select or ())}
     for row in answer.rows:
-        yield tuple(
-            (name, row[places[variable]]) for name, variable in sorted(clause.names, key=_name)
-        )
-
-
-def _name(pair: tuple[str, Variable]) -> str:
-    return pair[0]
+        yield tuple((name, row[place]) for name, place in names)
 
 
 def _in_order(rows: Iterable[tuple[tuple[str, Term], ...]]) -> tuple[Row, ...]:

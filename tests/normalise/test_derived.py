@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensewire.events.encode import encode
 from sensewire.knowledge.content import Draft, Place
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.knowledge.mappings import MappingFunction, mapping_function
 from sensewire.match.oracle_facts import star_of
-from sensewire.model.batch import RAW, Batch
+from sensewire.model.batch import RAW, Batch, columns_of
 from sensewire.model.derived import MOST_CALLS, MOST_FACTS, MOST_ROUNDS
 from sensewire.model.errors import EventError
 from sensewire.model.event import Event, Fact
@@ -52,14 +51,12 @@ def knowing(*functions: MappingFunction) -> Knowledge:
 
 
 def facts_of(batch: Batch, row: int) -> set[Fact]:
-    rows = range(batch.offsets[row], batch.offsets[row + 1])
-    columns = (batch.subject, batch.property, batch.object)
-    return {Fact(*(batch.terms[column[at]] for column in columns)) for at in rows}
+    return set(batch.facts(row))
 
 
 def derived_facts(event: Event, known: Knowledge) -> set[tuple[str, str]]:
     """Attribute and value of what was derived."""
-    batch = derived(encode([event]), known)
+    batch = columns_of(derived(Batch([event]), known))
     made = np.flatnonzero(batch.origin != RAW).tolist()
     return {
         (batch.terms[batch.property[at]].text, str(batch.terms[batch.object[at]])) for at in made
@@ -71,7 +68,7 @@ def derived_facts(event: Event, known: Knowledge) -> set[tuple[str, str]]:
     sent=st.lists(events(ATTRIBUTES, TERMS), min_size=1, max_size=4),
 )
 def test_a_batch_derives_what_the_oracle_derives(known: Knowledge, sent: list[Event]) -> None:
-    batch = normalised(encode(sent), known)
+    batch = normalised(Batch(sent), known)
     for row, event in enumerate(sent):
         try:
             star = star_of(event, known)
@@ -82,8 +79,8 @@ def test_a_batch_derives_what_the_oracle_derives(known: Knowledge, sent: list[Ev
         assert row not in batch.rejected
         assert facts_of(batch, row) == set(star.facts)
         assert set(batch.unknown.get(row, ())) == set(star.unknown)
-        at = slice(batch.offsets[row], batch.offsets[row + 1])
-        origins = batch.origin[at]
+        columns = columns_of(batch)
+        origins = columns.origin[columns.offsets[row] : columns.offsets[row + 1]]
         assert (origins != RAW).sum() == len(star.origins)
 
 
@@ -123,7 +120,7 @@ def test_a_failure_spreads_to_what_would_follow() -> None:
         function("ratio", ["a", "b"], ratio="a / b"), function("half", ["ratio"], half="ratio / 2")
     )
     event = Event.record({"a": 1, "b": 0, "c": 5})
-    batch = derived(encode([event]), known)
+    batch = derived(Batch([event]), known)
     assert {unknown.property.text for unknown in batch.unknown[0]} == {"ratio", "half"}
     assert all("division by zero" in unknown.reason for unknown in batch.unknown[0])
 
@@ -143,7 +140,7 @@ def test_a_failure_spreads_to_what_would_follow() -> None:
 def test_what_has_no_end_is_rejected_alone(made: MappingFunction, data: dict[str, object]) -> None:
     known = knowing(made)
     sent = [Event.record({"n": "x", "k": 1}), Event.record(data, id="bad"), Event.record({"k": 2})]
-    batch = normalised(encode(sent), known)
+    batch = normalised(Batch(sent), known)
     assert list(batch.rejected) == [1]
     assert facts_of(batch, 1) == set(sent[1].facts)
     assert made.name in batch.rejected[1]
@@ -156,7 +153,7 @@ def test_what_has_no_end_is_rejected_alone(made: MappingFunction, data: dict[str
 def test_the_bound_on_rounds_is_reached_and_not_passed(most: int, rejected: bool) -> None:
     known = knowing(function("up", ["n"], n=f"n < {most} ? n + 1 : null"))
     event = Event.record({"n": 0})
-    assert bool(derived(encode([event]), known).rejected) == rejected
+    assert bool(derived(Batch([event]), known).rejected) == rejected
     if rejected:
         with pytest.raises(EventError, match="up"):
             star_of(event, known)
@@ -168,7 +165,7 @@ def test_the_bound_on_rounds_is_reached_and_not_passed(most: int, rejected: bool
 def test_the_bound_on_facts_is_reached_and_not_passed(many: int, rejected: bool) -> None:
     known = knowing(function("next", ["n"], m="n + 1"))
     event = Event.record({"n": list(range(many))})
-    assert bool(derived(encode([event]), known).rejected) == rejected
+    assert bool(derived(Batch([event]), known).rejected) == rejected
     if rejected:
         with pytest.raises(EventError, match="next"):
             star_of(event, known)
@@ -177,7 +174,7 @@ def test_the_bound_on_facts_is_reached_and_not_passed(many: int, rejected: bool)
 
 
 def test_a_batch_without_inputs_is_left_as_it_is() -> None:
-    batch = encode([Event.record({"k": 1})])
+    batch = Batch([Event.record({"k": 1})])
     assert derived(batch, knowing(function("f", ["n"], m="n"))) is batch
 
 
@@ -186,7 +183,7 @@ def test_calls_are_counted_over_all_functions() -> None:
     event = Event.record({"n": list(range(60)), "m": list(range(100))}, id="many")
     for functions, rejected in ((few[:1], False), (few, True)):
         known = knowing(*functions)
-        assert bool(derived(encode([event]), known).rejected) == rejected
+        assert bool(derived(Batch([event]), known).rejected) == rejected
         if rejected:
             with pytest.raises(EventError, match="f, g"):
                 star_of(event, known)
@@ -196,7 +193,7 @@ def test_an_input_that_is_not_there_costs_nothing() -> None:
     """Two long lists, but no third input: no call at all, whatever the order of inputs."""
     event = Event.record({"a": list(range(200)), "b": list(range(200))})
     for order in (["a", "b", "c"], ["c", "a", "b"]):
-        batch = derived(encode([event]), knowing(function("f", order, d="a + b + c")))
+        batch = derived(Batch([event]), knowing(function("f", order, d="a + b + c")))
         assert not batch.rejected
         assert len(batch.subject) == 400
 
@@ -208,7 +205,7 @@ def test_only_those_that_went_on_are_named() -> None:
         function("loop", ["c"], c="c + 1"),
     )
     event = Event.record({"x": 1, "c": 1}, id="e")
-    (reason,) = derived(encode([event]), known).rejected.values()
+    (reason,) = derived(Batch([event]), known).rejected.values()
     assert "loop came to no end" in reason
     assert "innocent" not in reason
     with pytest.raises(EventError) as raised:

@@ -45,6 +45,7 @@ class Knowledge:
         self.attribute_roots = remembered(self._attribute_roots)
         self.attributes_above = remembered(self._attributes_above)
         self.scope_of = remembered(self._scope_of)
+        self.is_ambiguous_in = remembered(self._is_ambiguous_in)
         self._scopes: dict[Term, frozenset[str]] = {}
         for attribute, schemes in content.scopes:
             for root in self.attribute_roots(attribute):
@@ -119,6 +120,10 @@ class Knowledge:
     def is_ambiguous(self, term: Term, scope: Scope = None) -> bool:
         """Whether a value has several meanings."""
         return len(self.value_meanings(term, scope)) > 1
+
+    def _is_ambiguous_in(self, attribute: Term, value: Term) -> bool:
+        """Whether a value of an attribute has several meanings."""
+        return self.is_ambiguous(value, self.scope_of(attribute))
 
     def _attribute_roots(self, term: Term) -> frozenset[Term]:
         """The roots that an attribute's name stands for; a name in several schemes has several."""

@@ -17,12 +17,13 @@ absent or have many values, so that a predicate is counted once however many fac
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from sensewire.knowledge.knowledge import Knowledge
-from sensewire.match.matcher import Answer
+from sensewire.knowledge.words import Scope
+from sensewire.match.matcher import Answer, Found, found
 from sensewire.match.views import Ready, View, keys_of, probes, ready, spelled, view_of
 from sensewire.model.batch import Batch
 from sensewire.model.canonical import Clause
@@ -63,6 +64,7 @@ class Counting:
     """The index: predicates by attribute, and how many of them each clause needs."""
 
     accepts = PREDICATES | {Feature.EXACT, Feature.EVERYTHING, Feature.NEGATED_PREDICATE}
+    wants_canonical = True
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
@@ -93,8 +95,9 @@ class Counting:
         del self._needs[number]
         self._needing_none.discard(number)
 
-    def match(self, batch: Batch) -> Sequence[Sequence[Answer]]:
-        return [self._answers(batch, row) for row in range(len(batch))]
+    def match(self, batch: Batch) -> Found:
+        rows = range(len(batch))
+        return found([(row, answer) for row in rows for answer in self._answers(batch, row)])
 
     def _answers(self, batch: Batch, row: int) -> list[Answer]:
         satisfied = dict.fromkeys(self._satisfied(batch, row))
@@ -144,24 +147,29 @@ class Counting:
 
     def _satisfied(self, batch: Batch, row: int) -> Iterator[Held]:
         """The predicates that some fact of the event's home vertex satisfies."""
-        start, end = batch.offsets[row], batch.offsets[row + 1]
-        terms, home = batch.terms, batch.home[row]
-        types: dict[int, list[Term]] = defaultdict(list)
-        found: list[tuple[AttributeIndex, int, int]] = []
-        columns = (batch.subject, batch.property, batch.object, batch.root)
-        rows = zip(*(column[start:end].tolist() for column in columns), strict=True)
-        for subject, name, value, root in rows:
-            if terms[name] == RDF_TYPE:
-                types[subject].append(terms[value])
+        home = batch.events[row].home
+        types: dict[Term, list[Term]] = defaultdict(list)
+        indexed: list[tuple[AttributeIndex, Term, Scope]] = []
+        for subject, name, value in batch.facts(row):
+            if name == RDF_TYPE:
+                types[subject].append(value)
             if subject == home:
-                indexes = (self._attributes.get(key) for key in self._attribute_probes(terms[name]))
-                found.extend((index, value, root) for index in indexes if index is not None)
-        for index, value, root in found:
+                indexes = (self._attributes.get(key) for key in self._attribute_probes(name))
+                scope = self._knowledge.scope_of(name)
+                indexed.extend((index, value, scope) for index in indexes if index is not None)
+        for index, value, scope in indexed:
             declared = tuple(types.get(value, ()))
-            yield from index.satisfied_by(self._view(terms[value], batch.roots[root], declared))
+            yield from index.satisfied_by(self._view(value, scope, declared))
 
-    def _view_of(self, term: Term, root: Term, types: tuple[Term, ...]) -> View:
-        return view_of(term, root, types, self._knowledge)
+    def _view_of(self, term: Term, scope: Scope, types: tuple[Term, ...]) -> View:
+        return view_of(term, self._knowledge.value_root(term, scope), types, self._knowledge)
+
+    @property
+    def without_pivot(self) -> int:
+        return 0
+
+    def key(self, clause: Clause) -> Hashable:
+        return clause
 
     def _hold(self, predicate: Predicate) -> Held:
         scope = self._knowledge.scope_of(spelled(predicate.attribute))

@@ -1,76 +1,145 @@
-"""Sends each clause to the first matcher that accepts it; equal clauses are indexed once."""
+"""Sends each clause to the first matcher that accepts it; equal clauses are indexed once.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+Clauses are numbered by the order in which they came. A clause's number stays its own: one that
+comes again after it went has a new one.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.counting import Counting
-from sensewire.match.matcher import Answer, Matcher, Operator
+from sensewire.match.matcher import FactMatcher, Found, Matcher, Operator, found
 from sensewire.match.oracle import Oracle
 from sensewire.model.batch import Batch
-from sensewire.model.canonical import Clause
+from sensewire.model.canonical import Clause, canonical_clause
 from sensewire.model.errors import SensewireError, SubscriptionError
-from sensewire.model.features import features_of
+from sensewire.model.facts import Facts
+from sensewire.model.features import Feature, features_of
+from sensewire.model.terms import Term
 
 Maker = Callable[[Knowledge, Mapping[str, Operator]], Matcher]
 
+_OF_VARIABLES = frozenset({Feature.BINDING, Feature.SELECT, Feature.CONSTRAINT})
+_FEWEST_FORGOTTEN = 1_024
+
+
+def _compiled(knowledge: Knowledge, operators: Mapping[str, Operator]) -> Matcher:
+    from sensewire.match.compiled.index import build  # numba is imported with it
+    from sensewire.match.layered import Layered
+
+    return Layered(knowledge, operators, build)
+
+
+def _compiled_counting(knowledge: Knowledge, operators: Mapping[str, Operator]) -> Matcher:
+    from sensewire.match.compiled_counting import build
+    from sensewire.match.layered import Layered
+
+    return Layered(knowledge, operators, build)
+
+
 MATCHERS: Mapping[str, Maker] = {
+    "compiled": _compiled,
     "counting": lambda knowledge, operators: Counting(knowledge),
     "oracle": lambda knowledge, operators: Oracle(knowledge, operators),
 }
-"""The matchers by the names of their files, in the order in which dispatch asks them."""
+"""The matchers by the names of their files."""
+
+AUTO = ("compiled", "oracle")
+"""The matchers that users run, in the order in which dispatch asks them."""
 
 
-@dataclass(slots=True)
-class Indexed:
-    """A clause in its matcher, and how many subscriptions share it."""
+class Indexed(NamedTuple):
+    """A clause's number, and what its subscriber called the variables that it selects, each with
+    its place in the rows of answers."""
 
     number: int
-    matcher: Matcher
-    users: int = 0
+    names: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(slots=True)
 class Dispatch:
     """Clauses over matchers; a clause's number is the same wherever it is indexed."""
 
-    matchers: Sequence[Matcher]
-    _clauses: dict[Clause, Indexed] = field(default_factory=dict)
-    _next: int = 0
+    def __init__(self, matchers: Sequence[Matcher], first: int = 0) -> None:
+        self.matchers = matchers
+        self._next = first
+        self._numbers: dict[Hashable, int] = {}
+        self._users: dict[int, int] = {}
+        self._elsewhere: dict[int, Matcher] = {}  # clauses that the first matcher does not take
+        first_one = matchers[0]
+        self._of_facts = first_one if isinstance(first_one, FactMatcher) else None
 
-    def add(self, clause: Clause) -> int:
-        """Index a clause, once, and return its number."""
-        indexed = self._clauses.get(clause)
-        if indexed is None:
-            indexed = Indexed(self._next, self._accepting(clause))
-            indexed.matcher.add(indexed.number, clause)
-            self._clauses[clause] = indexed
-            self._next += 1
-        indexed.users += 1
-        return indexed.number
+    def __len__(self) -> int:
+        """How many clauses are indexed."""
+        return len(self._users)
 
-    def number_of(self, clause: Clause) -> int:
-        """The number of a clause that is indexed."""
-        return self._clauses[clause].number
-
-    def remove(self, clause: Clause) -> None:
-        """Forget one use of a clause."""
-        indexed = self._clauses[clause]
-        indexed.users -= 1
-        if not indexed.users:
-            indexed.matcher.remove(indexed.number)
-            del self._clauses[clause]
-
-    def match(self, batch: Batch) -> list[list[Answer]]:
-        """The answers of all matchers for each event of the batch."""
-        by_matcher = [matcher.match(batch) for matcher in self.matchers]
-        return [
-            [answer for answers in for_event for answer in answers]
-            for for_event in zip(*by_matcher, strict=True)
-        ]
-
-    def _accepting(self, clause: Clause) -> Matcher:
+    def add(self, clause: Clause) -> Indexed:
+        """Index a clause, once."""
         asked = features_of(clause)
+        matcher = self._accepting(asked)
+        names: tuple[tuple[str, int], ...] = ()
+        if matcher is not self.matchers[0] or matcher.wants_canonical or asked & _OF_VARIABLES:
+            made = canonical_clause(clause)
+            clause, select = made.clause, made.clause.select or ()
+            names = tuple(sorted((name, select.index(variable)) for name, variable in made.names))
+        key = matcher.key(clause)
+        number = self._numbers.get(key)
+        if number is None or number not in self._users:
+            number = self._next
+            self._next += 1
+            matcher.add(number, clause)
+            if matcher is not self.matchers[0]:
+                self._elsewhere[number] = matcher
+            self._numbers[key] = number
+            self._users[number] = 0
+        self._users[number] += 1
+        return Indexed(number, names)
+
+    def remove(self, number: int) -> None:
+        """Forget one use of a clause."""
+        self._users[number] -= 1
+        if self._users[number]:
+            return
+        del self._users[number]
+        self._elsewhere.pop(number, self.matchers[0]).remove(number)
+        if len(self._numbers) > 2 * len(self._users) + _FEWEST_FORGOTTEN:
+            known = self._numbers.items()
+            self._numbers = {key: number for key, number in known if number in self._users}
+
+    @property
+    def without_pivot(self) -> int:
+        """How many clauses are tried for many events, since nothing that they ask for is rare."""
+        return sum(matcher.without_pivot for matcher in self.matchers)
+
+    def match(self, batch: Batch) -> Found:
+        """The answers of all matchers for the events of the batch."""
+        return joined([matcher.match(batch) for matcher in self.matchers])
+
+    @property
+    def others(self) -> bool:
+        """Whether there are clauses that only matchers of events take."""
+        return bool(self._elsewhere) or self._of_facts is None
+
+    def asks_for(self, property: Term) -> bool:
+        """Whether a clause that is matched with facts asks for a property."""
+        return self._of_facts is not None and self._of_facts.asks_for(property)
+
+    def names(self) -> Iterable[str]:
+        """The names that such clauses call attributes by, without their synonyms."""
+        return () if self._of_facts is None else self._of_facts.names()
+
+    def match_facts(self, facts: Facts) -> Found:
+        """The answers of the matcher that takes facts."""
+        return found() if self._of_facts is None else self._of_facts.match_facts(facts)
+
+    def match_others(self, batch: Batch) -> Found:
+        """The answers of the other matchers."""
+        others = [each for each in self.matchers if each is not self._of_facts]
+        return joined([matcher.match(batch) for matcher in others])
+
+    def _accepting(self, asked: frozenset[Feature]) -> Matcher:
         for matcher in self.matchers:
             if asked <= matcher.accepts:
                 return matcher
@@ -78,10 +147,21 @@ class Dispatch:
         raise SubscriptionError(f"the matcher does not take {', '.join(refused)}")
 
 
+def joined(parts: Sequence[Found]) -> Found:
+    """What several matchers found."""
+    if len(parts) < 2:
+        return parts[0] if parts else found()
+    return Found(
+        np.concatenate([each.events for each in parts]),
+        np.concatenate([each.clauses for each in parts]),
+        [answer for each in parts for answer in each.answers],
+    )
+
+
 def dispatch_to(name: str, knowledge: Knowledge, operators: Mapping[str, Operator]) -> Dispatch:
     """All matchers in their order for "auto", else the one of that name alone."""
     if name != "auto" and name not in MATCHERS:
         known = ", ".join(("auto", *MATCHERS))
         raise SensewireError(f"there is no matcher {name!r}; expected one of {known}")
-    names = MATCHERS if name == "auto" else (name,)
+    names = AUTO if name == "auto" else (name,)
     return Dispatch([MATCHERS[each](knowledge, operators) for each in names])

@@ -1,11 +1,15 @@
 """What every matcher is: it takes clauses, and answers all of them for a batch of events."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
 
 from sensewire.model.batch import Batch
 from sensewire.model.canonical import Clause
+from sensewire.model.facts import Facts
 from sensewire.model.features import Feature
 from sensewire.model.terms import Term
 
@@ -27,12 +31,44 @@ class Answer:
     reasons: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What a matcher found for a batch.
+
+    `events` and `clauses` pair events that hold surely, with one empty row and no distance;
+    `answers` says more of others, each with the row of its event. A pair stands once.
+    """
+
+    events: npt.NDArray[np.int32]
+    clauses: npt.NDArray[np.int32]
+    answers: Sequence[tuple[int, Answer]] = ()
+
+
+def found(answers: Sequence[tuple[int, Answer]] = ()) -> Found:
+    """Only answers, each with the row of its event."""
+    return Found(np.empty(0, np.int32), np.empty(0, np.int32), answers)
+
+
 class Matcher(Protocol):
     """An index of clauses. Answers that neither hold nor are undecided are left out."""
 
     @property
     def accepts(self) -> frozenset[Feature]:
         """The features of the clauses that it takes."""
+        ...
+
+    @property
+    def wants_canonical(self) -> bool:
+        """Whether it tells clauses apart by their form, so that it needs the canonical one."""
+        ...
+
+    @property
+    def without_pivot(self) -> int:
+        """How many clauses are tried for many events, since nothing that they ask for is rare."""
+        ...
+
+    def key(self, clause: Clause) -> Hashable:
+        """Something that is equal for clauses which it cannot tell apart."""
         ...
 
     def add(self, number: int, clause: Clause) -> None:
@@ -43,6 +79,23 @@ class Matcher(Protocol):
         """Forget a clause."""
         ...
 
-    def match(self, batch: Batch) -> Sequence[Sequence[Answer]]:
-        """The answers for each event of the batch, in its order."""
+    def match(self, batch: Batch) -> Found:
+        """The answers for the events of the batch."""
+        ...
+
+
+@runtime_checkable
+class FactMatcher(Matcher, Protocol):
+    """A matcher that takes the facts of records too, without their becoming events."""
+
+    def asks_for(self, property: Term) -> bool:
+        """Whether some clause asks for a property."""
+        ...
+
+    def names(self) -> Iterable[str]:
+        """The names that clauses call attributes by, without their synonyms."""
+        ...
+
+    def match_facts(self, facts: Facts) -> Found:
+        """The answers for the records."""
         ...

@@ -5,11 +5,12 @@ resort of dispatch. Each clause is judged on its own (`oracle_judgement`), over 
 sent and all that follow from them (`oracle_facts`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from sensewire.knowledge.knowledge import Knowledge
-from sensewire.match.matcher import Answer, Operator
+from sensewire.match.matcher import Answer, Found, Operator, found
 from sensewire.match.oracle_facts import star_of
 from sensewire.match.oracle_judgement import BUDGET, Judgement
 from sensewire.match.oracle_operators import Replies
@@ -28,6 +29,8 @@ class Oracle:
     budget: int = BUDGET
     _clauses: dict[int, Clause] = field(default_factory=dict)
 
+    wants_canonical: ClassVar[bool] = True
+
     @property
     def accepts(self) -> frozenset[Feature]:
         return frozenset(Feature)
@@ -38,10 +41,18 @@ class Oracle:
     def remove(self, number: int) -> None:
         del self._clauses[number]
 
-    def match(self, batch: Batch) -> Sequence[Sequence[Answer]]:
-        return (
-            [self._answers(event) for event in batch.events] if self._clauses else [()] * len(batch)
-        )
+    @property
+    def without_pivot(self) -> int:
+        return len(self._clauses)
+
+    def key(self, clause: Clause) -> Hashable:
+        return clause
+
+    def match(self, batch: Batch) -> Found:
+        if not self._clauses:
+            return found()
+        rows = enumerate(batch.events)
+        return found([(row, answer) for row, event in rows for answer in self._answers(event)])
 
     def _answers(self, event: Event) -> list[Answer]:
         replies = Replies(event, self.operators)

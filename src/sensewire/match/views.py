@@ -34,7 +34,8 @@ from sensewire.model.patterns import compiled
 from sensewire.model.terms import RDF_TYPE, Kind, Term, iri, local_name, string
 
 Ready = Callable[["View"], bool]
-_TEXTS = frozenset((Kind.STRING, Kind.UNTYPED, Kind.LANGUAGE, Kind.IRI))
+WITH_TEXT = frozenset((Kind.STRING, Kind.UNTYPED, Kind.LANGUAGE, Kind.IRI))
+"""The kinds whose terms have a text that conditions on text read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +141,15 @@ def _text(condition: Text) -> Ready:
     wanted = condition.text
     match condition.relation:
         case TextRelation.PREFIX:
-            return lambda view: view.term.kind in _TEXTS and view.term.text.startswith(wanted)
+            return lambda view: view.term.kind in WITH_TEXT and view.term.text.startswith(wanted)
         case TextRelation.SUFFIX:
-            return lambda view: view.term.kind in _TEXTS and view.term.text.endswith(wanted)
+            return lambda view: view.term.kind in WITH_TEXT and view.term.text.endswith(wanted)
         case TextRelation.CONTAINS:
-            return lambda view: view.term.kind in _TEXTS and wanted in view.term.text
+            return lambda view: view.term.kind in WITH_TEXT and wanted in view.term.text
         case TextRelation.MATCHES:
             pattern = compiled(wanted)
             return lambda view: (
-                view.term.kind in _TEXTS and pattern.search(view.term.text) is not None
+                view.term.kind in WITH_TEXT and pattern.search(view.term.text) is not None
             )
         case _:
             assert_never(condition.relation)
@@ -184,6 +185,11 @@ def keys_of(condition: Condition, knowledge: Knowledge, scope: Scope) -> frozens
             return frozenset(key for keys in made for key in keys)
         case IsA(constant) if constant.reading is Reading.MEANING:
             return frozenset({("root", knowledge.value_root(spelled(constant), scope))})
+        case IsDirectlyA(constant) if constant.reading is Reading.MEANING:
+            return frozenset({("declared", knowledge.value_root(spelled(constant), scope))})
+        case IsAbove(constant):
+            root = knowledge.value_root(spelled(constant), scope)
+            return frozenset(("own", above) for above in knowledge.above(root) - {root})
         case _:
             return None
 
@@ -201,6 +207,10 @@ def probes(view: View) -> Iterator[Hashable]:
     """The keys that a view looks under."""
     for root in view.above:
         yield ("root", root)
+    for root in view.declared:
+        yield ("declared", root)
+    for root in view.own:
+        yield ("own", root)
     term = view.term
     if term.datatype is not None or term.kind is Kind.IRI:
         yield ("name", local_name(term.text) if term.kind is Kind.IRI else term.text)

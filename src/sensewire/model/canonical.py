@@ -55,7 +55,7 @@ class CanonicalClause:
 
 def canonical_clauses(subscription: Subscription) -> tuple[CanonicalClause, ...]:
     """The clauses of a subscription, each in canonical form, equal ones once."""
-    made = (_canonical(clause) for clause in clauses_of(subscription))
+    made = (canonical_clause(clause) for clause in clauses_of(subscription))
     return tuple(dict.fromkeys(made))
 
 
@@ -93,7 +93,8 @@ def clauses_of(subscription: Subscription) -> Iterator[Clause]:
         )
 
 
-def _canonical(clause: Clause) -> CanonicalClause:
+def canonical_clause(clause: Clause) -> CanonicalClause:
+    """A clause in canonical form."""
     conjunction = _apart(clause.conjunction, frozenset(), iter(range(1_000_000)))
     variables = list(dict.fromkeys(_variables(conjunction)))
     naming: dict[Variable, Variable] = {}

@@ -16,7 +16,7 @@ makes them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -51,3 +51,14 @@ class Facts:
 
     def __len__(self) -> int:
         return self.count
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> "Facts":
+        """Some of the facts, of as many events."""
+        return replace(
+            self,
+            event=self.event[kept],
+            attribute=self.attribute[kept],
+            kind=self.kind[kept],
+            word=self.word[kept],
+            number=self.number[kept],
+        )

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from sensewire.model.terms import Term
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Row = Mapping[str, Term]
 
@@ -45,3 +48,17 @@ class Matches(Sequence[Match]):
 
     def __iter__(self) -> Iterator[Match]:
         return iter(self.items)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchMatches:
+    """The matches of many events, as Arrow tables; `event` is the row number in the batch.
+
+    `matches` has event, subscription, rows (null where nothing is selected; values as N-Triples)
+    and distance; `failures` event, subscription and reason; `rejected` event and reason. All are in
+    the order of events, and of ids.
+    """
+
+    matches: "pa.Table"
+    failures: "pa.Table"
+    rejected: "pa.Table"

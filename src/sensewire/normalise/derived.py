@@ -9,7 +9,6 @@ on its neighbours.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy.typing as npt
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.knowledge.mappings import MappingError, MappingFunction
-from sensewire.model.batch import NO_ROOT, RAW, Batch
+from sensewire.model.batch import RAW, Batch, FactColumns, columns_of
 from sensewire.model.derived import MOST_CALLS, MOST_FACTS, MOST_ROUNDS, Unknown, endless
 from sensewire.model.terms import Term
 
@@ -30,13 +29,23 @@ EVENT, SUBJECT, PROPERTY, OBJECT, ORIGIN = range(5)
 
 def derived(batch: Batch, knowledge: Knowledge) -> Batch:
     """The batch with the facts that functions derive, and what they leave unknown."""
-    if not knowledge.mappings or not len(batch.subject):
+    if not knowledge.mappings or not _serves_any(batch, knowledge):
         return batch
     fixpoint = _Fixpoint(batch, knowledge)
-    if not fixpoint.serves_any():
-        return batch
     fixpoint.run()
     return fixpoint.result()
+
+
+def _serves_any(batch: Batch, knowledge: Knowledge) -> bool:
+    """Whether some property of the batch serves an input of some function."""
+    asked = {
+        root
+        for function in knowledge.mappings
+        for _, attribute in function.inputs
+        for root in knowledge.attribute_roots(attribute)
+    }
+    properties = {fact.property for row in range(len(batch)) for fact in batch.facts(row)}
+    return any(not asked.isdisjoint(knowledge.attributes_above(each)) for each in properties)
 
 
 class _Fixpoint:
@@ -45,10 +54,11 @@ class _Fixpoint:
     def __init__(self, batch: Batch, knowledge: Knowledge) -> None:
         self._batch = batch
         self._knowledge = knowledge
-        self._terms = list(batch.terms)
-        self._codes = {term: code for code, term in enumerate(batch.terms)}
-        events = np.repeat(np.arange(len(batch), dtype=np.int64), np.diff(batch.offsets))
-        columns = (events, batch.subject, batch.property, batch.object, batch.origin)
+        sent = columns_of(batch)
+        self._terms = list(sent.terms)
+        self._codes = {term: code for code, term in enumerate(sent.terms)}
+        events = np.repeat(np.arange(len(batch), dtype=np.int64), np.diff(sent.offsets))
+        columns = (events, sent.subject, sent.property, sent.object, sent.origin)
         self._facts: Numbers = np.stack([column.astype(np.int64) for column in columns], axis=1)
         self._results: dict[tuple[int, ...], Made | str] = {}
         self._calls: dict[int, Numbers] = {}
@@ -60,13 +70,6 @@ class _Fixpoint:
             [knowledge.attribute_roots(attribute) for _, attribute in function.inputs]
             for function in knowledge.mappings
         ]
-
-    def serves_any(self) -> bool:
-        """Whether some property of the batch serves an input of some function."""
-        properties = np.unique(self._facts[:, PROPERTY])
-        return any(
-            self._serving(asked, properties).any() for inputs in self._asked for asked in inputs
-        )
 
     def run(self) -> None:
         """Call the functions until nothing is new."""
@@ -87,18 +90,15 @@ class _Fixpoint:
         facts = facts[np.argsort(facts[:, EVENT], kind="stable")]
         counts = np.bincount(facts[:, EVENT], minlength=len(self._batch))
         columns = facts.astype(np.int32)
-        return replace(
-            self._batch,
+        grown = FactColumns(
             terms=tuple(self._terms),
             subject=columns[:, SUBJECT],
             property=columns[:, PROPERTY],
             object=columns[:, OBJECT],
             origin=columns[:, ORIGIN],
             offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-            root=np.full(len(facts), NO_ROOT, dtype=np.int32),
-            unknown=dict(self._unknown(facts)),
-            rejected=dict(self._rejected),
         )
+        return Batch(self._batch.events, grown, dict(self._unknown(facts)), dict(self._rejected))
 
     def _serving(self, asked: frozenset[Term], properties: Numbers) -> npt.NDArray[np.bool_]:
         """Which properties serve an input."""

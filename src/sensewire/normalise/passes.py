@@ -1,15 +1,14 @@
-"""The passes between encoding and matching, in their order.
+"""The passes between decoding and matching, in their order.
 
-Derived facts come first, since what functions add has roots too. Each pass takes a batch and gives
-a batch; generalisation is no pass, but in how conditions read.
+Each pass takes a batch and gives a batch. Finding the roots of values is no pass, nor is
+generalisation: matchers look each distinct value up once, and read conditions through closures.
 """
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model.batch import Batch
-from sensewire.normalise.canonical import canonical
 from sensewire.normalise.derived import derived
 
-PASSES = (derived, canonical)
+PASSES = (derived,)
 
 
 def normalised(batch: Batch, knowledge: Knowledge) -> Batch:

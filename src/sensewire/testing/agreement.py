@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sensewire.engine import Engine
 from sensewire.knowledge.knowledge import Knowledge
-from sensewire.match.dispatch import MATCHERS
+from sensewire.match.dispatch import AUTO, MATCHERS
 from sensewire.match.matcher import Operator
 from sensewire.model.canonical import clauses_of
 from sensewire.model.errors import EventError, SubscriptionError
@@ -69,7 +69,7 @@ def agree(
 def _accepted(
     matcher: str, knowledge: Knowledge, operators: Mapping[str, Operator]
 ) -> frozenset[Feature]:
-    names = MATCHERS if matcher == "auto" else (matcher,)
+    names = AUTO if matcher == "auto" else (matcher,)
     made = (MATCHERS[name](knowledge, operators) for name in names)
     return frozenset(feature for each in made for feature in each.accepts)
 

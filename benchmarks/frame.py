@@ -1,0 +1,269 @@
+"""What all benchmarks share: rows, what a run depended on, tables, a chart and a file of results.
+
+A benchmark is a module of this folder with a line in `KNOWN`. It has
+
+    CHARTED                 the metric that its chart draws over sizes
+    measured(settings)      rows and what was left out, one by one, as they are found
+
+and raises `WrongAnswerError` where an answer that it timed was not the right one. All values of one
+run come from one machine and one hour: compare contenders within a run, never across.
+"""
+
+import gc
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+from sensewire.model.errors import SensewireError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+KNOWN = {
+    "records": "matching records: build, match, add and remove, from 10,000 to 1,000,000 "
+    "subscriptions, beside counting, Python, DuckDB and polars; full: about 25 minutes",
+}
+_Result = TypeVar("_Result")
+FOLDER = Path(__file__).parent
+RESULTS = FOLDER / "results"
+_PACKAGES = ("sensewire", "numba", "numpy", "pyarrow", "duckdb", "polars", "brickschema")
+
+
+class WrongAnswerError(SensewireError):
+    """A contender gave an answer that is not the right one: its figures mean nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One value that was measured."""
+
+    workload: str
+    size: int
+    contender: str
+    metric: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What was not measured, and why."""
+
+    workload: str
+    size: int
+    contender: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a benchmark is told: how much to do, the seed, and whom to tell what it is doing."""
+
+    quick: bool
+    seed: int
+    report: Callable[[str], None] = field(default=lambda _: None, compare=False)
+
+
+def timed(times: int, work: Callable[[], _Result]) -> tuple[float, _Result]:
+    """The shortest time of some, in seconds, and the last result.
+
+    >>> seconds, result = timed(2, lambda: 7)
+    >>> seconds >= 0, result
+    (True, 7)
+    """
+    shortest = float("inf")
+    for _ in range(times):
+        gc.collect()  # what other work left behind is not paid for here
+        started = perf_counter()
+        result = work()
+        shortest = min(shortest, perf_counter() - started)
+    return shortest, result
+
+
+class Benchmark(Protocol):
+    """What a module of this folder has to offer."""
+
+    CHARTED: str
+
+    def measured(self, settings: Settings) -> Iterator[Row | LeftOut]: ...
+
+
+@dataclass(slots=True)
+class Run:
+    """All that came of a benchmark."""
+
+    name: str
+    about: dict[str, Any]
+    charted: str
+    rows: list[Row] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def tables(self) -> Iterator["Table"]:
+        """For each workload and metric: contenders by size, with the ratio to the first of them."""
+        from rich.table import Table
+
+        for (workload, metric, unit), rows in _grouped(self.rows):
+            sizes = sorted({row.size for row in rows})
+            values = {(row.contender, row.size): row.value for row in rows}
+            contenders = [*dict.fromkeys(row.contender for row in rows)]
+            table = Table(title=f"{workload}: {metric} ({unit})", title_justify="left")
+            table.add_column("contender")
+            for size in sizes:
+                table.add_column(f"{size:,}", justify="right")
+            for contender in contenders:
+                cells = (
+                    _cell(values.get((contender, size)), values.get((contenders[0], size)))
+                    for size in sizes
+                )
+                table.add_row(contender, *cells)
+            yield table
+
+    def write(self, path: Path) -> Path:
+        """Write everything as JSON, and the chart beside it; where the chart is."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        whole = {
+            "benchmark": self.name,
+            **self.about,
+            "rows": [asdict(row) for row in self.rows],
+            "left_out": [asdict(each) for each in self.left_out],
+        }
+        path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
+        chart = path.with_suffix(".png")
+        drawn = [row for row in self.rows if row.metric == self.charted]
+        _draw(drawn, chart, f"{self.name}, commit {self.about['commit']}")
+        return chart
+
+
+def run(name: str, settings: Settings) -> Run:
+    """Run a benchmark to its end; `WrongAnswerError` if an answer was."""
+    benchmark = cast(Benchmark, import_module(name))
+    result = Run(name, circumstances(settings), benchmark.CHARTED)
+    for found in benchmark.measured(settings):
+        if isinstance(found, Row):
+            result.rows.append(found)
+        else:
+            result.left_out.append(found)
+    return result
+
+
+def circumstances(settings: Settings) -> dict[str, Any]:
+    """What a run depends on: seed, commit, machine and versions."""
+    return {
+        "seed": settings.seed,
+        "quick": settings.quick,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit(),
+        "machine": machine(),
+        "versions": {"python": platform.python_version(), **_versions()},
+    }
+
+
+def machine() -> dict[str, Any]:
+    """The processor, its cores, whether it has AVX-512, and the memory in GiB."""
+    model, flags = platform.processor() or platform.machine(), ""
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        lines = (line.partition(":") for line in information.read_text().splitlines())
+        found = {key.strip(): value.strip() for key, _, value in lines}
+        model, flags = found.get("model name", model), found.get("flags", "")
+    return {
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "avx512": "avx512f" in flags.split(),
+        "memory": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "system": platform.system(),
+    }
+
+
+def commit() -> str:
+    """The commit that is checked out, and whether files differ from it."""
+    try:
+        said = [
+            subprocess.run(
+                ["git", *command], cwd=FOLDER, capture_output=True, text=True, check=True
+            ).stdout.strip()
+            for command in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain"))
+        ]
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return said[0] + (" with changes" if said[1] else "")
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def _grouped(rows: Iterable[Row]) -> Iterator[tuple[tuple[str, str, str], list[Row]]]:
+    """Rows by workload, metric and unit, in the order in which each was first seen."""
+    found: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row.workload, row.metric, row.unit), []).append(row)
+    workloads = [*dict.fromkeys(workload for workload, _, _ in found)]
+    yield from sorted(found.items(), key=lambda group: workloads.index(group[0][0]))
+
+
+def _cell(value: float | None, first: float | None) -> str:
+    if value is None:
+        return "-"
+    ratio = f" ({value / first:.3g}×)" if first else ""
+    return written(value) + ratio
+
+
+def written(value: float) -> str:
+    """A value with as many digits as can be read.
+
+    >>> written(123456.7), written(12.34), written(0.0123)
+    ('123,457', '12.3', '0.0123')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _draw(rows: Sequence[Row], path: Path, title: str) -> None:
+    """A panel for each workload, a line for each contender, both axes logarithmic."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    workloads = [*dict.fromkeys(row.workload for row in rows)]
+    contenders = [*dict.fromkeys(row.contender for row in rows)]
+    across = min(3, max(1, len(workloads)))
+    down = max(1, -(-len(workloads) // across))
+    figure, panels = pyplot.subplots(
+        down, across, figsize=(5 * across, 4 * down), squeeze=False, layout="constrained"
+    )
+    for panel in panels.flat[len(workloads) :]:
+        panel.set_visible(False)
+    for panel, workload in zip(panels.flat, workloads, strict=False):
+        some = sorted((row for row in rows if row.workload == workload), key=_by_contender)
+        for contender, points in groupby(some, key=lambda row: row.contender):
+            line = [(row.size, row.value) for row in points]
+            colour = f"C{contenders.index(contender)}"
+            panel.plot(*zip(*line, strict=True), marker="o", label=contender, color=colour)
+        panel.set(xscale="log", yscale="log", title=workload, xlabel="subscriptions")
+        panel.set_ylabel(f"{some[0].metric}, {some[0].unit}")
+        panel.grid(visible=True, alpha=0.3)
+        panel.legend(fontsize="small")
+    figure.suptitle(title)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def _by_contender(row: Row) -> tuple[str, int]:
+    return row.contender, row.size

@@ -1,0 +1,285 @@
+"""Many records at once: Arrow in, Arrow out.
+
+    RecordBatch ──> facts of the attributes that are asked for ──> clauses ──> rows of subscribers
+                    (columns, or JSON by the scanner)              kernels     arithmetic
+
+Nothing here is done event by event, apart from what is rare: rows that cannot be read, that mapping
+functions have something to add to, or whose clauses only the oracle takes.
+"""
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sensewire.events.columns import facts_of
+from sensewire.events.decoding import Decoding
+from sensewire.events.dictionary import Dictionary
+from sensewire.events.json_scanner import scan
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match.dispatch import Dispatch, joined
+from sensewire.match.matcher import Answer, Found
+from sensewire.model.batch import Batch
+from sensewire.model.errors import EventError
+from sensewire.model.facts import WORD, Facts
+from sensewire.model.match import BatchMatches
+from sensewire.model.statistics import Seen
+from sensewire.model.terms import Term, string
+from sensewire.normalise.passes import normalised
+from sensewire.subscribers import Names, Subscribers
+
+Int64 = npt.NDArray[np.int64]
+
+JSON = "json"
+"""The name of the one column of a batch whose records are JSON texts."""
+
+MATCHES = pa.schema(
+    [
+        pa.field("event", pa.int64(), nullable=False),
+        pa.field("subscription", pa.string(), nullable=False),
+        pa.field("rows", pa.list_(pa.map_(pa.string(), pa.string()))),
+        pa.field("distance", pa.float64(), nullable=False),
+    ]
+)
+FAILURES = pa.schema(
+    [
+        pa.field("event", pa.int64(), nullable=False),
+        pa.field("subscription", pa.string(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+    ]
+)
+REJECTED = pa.schema(
+    [
+        pa.field("event", pa.int64(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+    ]
+)
+
+
+class Batches:
+    """Matches batches of records, all by one dictionary of attributes and words."""
+
+    def __init__(
+        self, knowledge: Knowledge, dispatch: Dispatch, subscribers: Subscribers, seen: Seen
+    ) -> None:
+        self._knowledge = knowledge
+        self._dispatch = dispatch
+        self._subscribers = subscribers
+        self._seen = seen
+        self._lock = threading.Lock()
+        self._dictionary = Dictionary()
+        self._mapped = frozenset(
+            root
+            for function in knowledge.mappings
+            for _, attribute in function.inputs
+            for root in knowledge.attribute_roots(attribute)
+        )
+
+    def matched(self, batch: pa.RecordBatch) -> BatchMatches:
+        """What each row of a batch matches."""
+        if isinstance(batch, pa.Table):
+            batch = _one_batch(batch)
+        if not isinstance(batch, pa.RecordBatch):
+            raise EventError(f"a {type(batch).__name__} is no batch; expected a pyarrow.RecordBatch")
+        now = datetime.now(UTC)
+        with self._lock:
+            facts = self._facts(batch, Decoding(now=now))
+            as_events = self._as_events(facts)
+            rejected = dict(facts.rejected)
+            found = [self._dispatch.match_facts(_without(facts, as_events))]
+            self._note(facts, as_events)
+        if self._dispatch.others:
+            rows = [row for row in range(len(facts)) if row not in rejected]
+            fast = [row for row in rows if row not in as_events]
+            found.append(self._by_others(facts, fast))
+        found.append(self._by_events(facts, sorted(as_events), rejected))
+        return _tables(joined(found), self._subscribers, rejected)
+
+    def _facts(self, batch: pa.RecordBatch, decoding: Decoding) -> Facts:
+        if self._dictionary.full:
+            self._dictionary = Dictionary()
+        if batch.schema.names == [JSON]:
+            for name in self._dispatch.names():
+                self._dictionary.attribute(name)
+            return scan(*_texts_of(batch.column(0)), self._dictionary, decoding=decoding, place=_row)
+        for name in _leaves(batch.schema):
+            if self._is_wanted(name):
+                self._dictionary.attribute(name)
+        return facts_of(batch, self._dictionary, decoding=decoding, place=_row)
+
+    def _is_wanted(self, name: str) -> bool:
+        return self._dispatch.asks_for(string(name)) or self._is_mapped(string(name))
+
+    def _is_mapped(self, property: Term) -> bool:
+        """Whether a mapping function reads an attribute."""
+        return bool(self._mapped) and not self._mapped.isdisjoint(
+            self._knowledge.attributes_above(property)
+        )
+
+    def _as_events(self, facts: Facts) -> frozenset[int]:
+        """The rows that mapping functions have something to add to."""
+        read = np.array([self._is_mapped(string(name)) for name in facts.attributes], np.bool_)
+        return frozenset(facts.event[read[facts.attribute]].tolist()) if read.any() else frozenset()
+
+    def _by_others(self, facts: Facts, rows: Sequence[int]) -> Found:
+        """What the matchers say that read events only."""
+        found = self._dispatch.match_others(Batch([facts.event_at(row) for row in rows]))
+        return _renumbered(found, rows)
+
+    def _by_events(self, facts: Facts, rows: Sequence[int], rejected: dict[int, str]) -> Found:
+        """What all matchers say of rows that functions add something to."""
+        events = [facts.event_at(row) for row in rows]
+        batch = normalised(Batch(events), self._knowledge)
+        rejected.update((rows[place], reason) for place, reason in batch.rejected.items())
+        if batch.rejected:
+            rows = [row for row in rows if row not in rejected]
+            batch = normalised(Batch([facts.event_at(row) for row in rows]), self._knowledge)
+        known = self._knowledge
+        self._seen.note(batch, known.is_ambiguous_in if known.content.entities else None)
+        return _renumbered(self._dispatch.match(batch), rows)
+
+    def _note(self, facts: Facts, but: frozenset[int]) -> None:
+        """Count the events that are matched as facts, and their words of several meanings."""
+        self._seen.events += facts.count - len(facts.rejected) - len(but)
+        if not self._knowledge.content.entities:
+            return
+        words = facts.word[(facts.kind == WORD) & (facts.word >= 0)]
+        numbers, counts = np.unique(words, return_counts=True)
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+            attribute, term = facts.words[number]
+            if self._knowledge.is_ambiguous_in(string(facts.attributes[attribute]), term):
+                self._seen.note_ambiguous(term.text, count)
+
+
+def _row(number: int) -> str:
+    return f"row {number}"
+
+
+def _one_batch(table: pa.Table) -> pa.RecordBatch:
+    batches = table.combine_chunks().to_batches()
+    if len(batches) == 1:
+        return batches[0]
+    return pa.RecordBatch.from_pylist([], schema=table.schema)
+
+
+def _leaves(schema: pa.Schema) -> Iterator[str]:
+    """The dotted paths of all columns."""
+    waiting = [(field.name, field.type) for field in schema]
+    while waiting:
+        path, form = waiting.pop()
+        while pa.types.is_list(form) or pa.types.is_large_list(form):
+            form = form.value_type
+        if pa.types.is_struct(form):
+            waiting.extend((f"{path}.{field.name}", field.type) for field in form)
+        else:
+            yield path
+
+
+def _texts_of(column: pa.Array) -> tuple[npt.NDArray[np.uint8], Int64, Int64]:
+    """A column of texts or bytes: all bytes, and where each text starts and ends."""
+    if not (
+        pa.types.is_binary(column.type)
+        or pa.types.is_large_binary(column.type)
+        or pa.types.is_string(column.type)
+        or pa.types.is_large_string(column.type)
+    ):
+        raise EventError(f"the column {JSON!r} is of type {column.type}; expected binary or string")
+    column = column.cast(pa.large_binary())
+    _, offsets, data = column.buffers()
+    ends = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
+    text = np.frombuffer(data or b"", np.uint8)
+    return text, ends[:-1], ends[1:]
+
+
+def _without(facts: Facts, rows: frozenset[int]) -> Facts:
+    """The facts, but not those of some rows, which have none then."""
+    if not rows:
+        return facts
+    gone = np.zeros(facts.count, np.bool_)
+    gone[list(rows)] = True
+    return facts.only(~gone[facts.event])
+
+
+def _renumbered(found: Found, rows: Sequence[int]) -> Found:
+    """What was found for some rows of a batch, by their own numbers."""
+    numbers = np.array(rows, np.int32)
+    return Found(
+        numbers[found.events],
+        found.clauses,
+        [(rows[row], answer) for row, answer in found.answers],
+    )
+
+
+def _tables(found: Found, subscribers: Subscribers, rejected: dict[int, str]) -> BatchMatches:
+    places, rows = subscribers.rows_of(found.clauses)
+    events = found.events[places].astype(np.int64)
+    if subscribers.some_have_many_clauses:
+        pairs = np.unique(np.column_stack((events, rows)), axis=0)
+        events, rows = pairs[:, 0], pairs[:, 1]
+    else:
+        short = events.astype(np.uint16) if len(events) and events.max() < 2**16 else events
+        order = np.argsort(short, kind="stable")
+        events, rows = events[order], rows[order]
+    sure = pa.Table.from_arrays(
+        [
+            pa.array(events),
+            subscribers.ids(rows).cast(pa.string()),
+            pa.nulls(len(events), MATCHES.field("rows").type),
+            pa.array(np.zeros(len(events))),
+        ],
+        schema=MATCHES,
+    )
+    answered, failures = _answered(found.answers, subscribers, events, rows)
+    matches = sure
+    if answered:
+        more = pa.Table.from_pylist(answered, schema=MATCHES)
+        matches = pa.concat_tables([sure, more]).sort_by("event").combine_chunks()
+    reasons = [{"event": row, "reason": rejected[row]} for row in sorted(rejected)]
+    return BatchMatches(
+        matches,
+        pa.Table.from_pylist(failures, schema=FAILURES),
+        pa.Table.from_pylist(reasons, schema=REJECTED),
+    )
+
+
+def _answered(
+    answers: Sequence[tuple[int, Answer]], subscribers: Subscribers, events: Int64, rows: Int64
+) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    """The rows of tables for answers that say more than that a clause holds."""
+    if not answers:
+        return [], []
+    held: dict[tuple[int, str], tuple[set[tuple[tuple[str, str], ...]], float]] = {}
+    reasons: dict[tuple[int, str], set[str]] = defaultdict(set)
+    sure = set(zip(events.tolist(), subscribers.ids(rows).to_pylist(), strict=True))
+    for event, answer in answers:
+        for standing, names in subscribers.of(answer.clause):
+            key = (event, standing.id)
+            reasons[key].update(answer.reasons)
+            if answer.rows and key not in sure:
+                known, distance = held.get(key, (set(), answer.distance))
+                known.update(_written(names, answer))
+                held[key] = (known, min(distance, answer.distance))
+    matches: list[dict[str, object]] = [
+        {
+            "event": event,
+            "subscription": id,
+            "rows": None if known == {()} else [list(row) for row in sorted(known)],
+            "distance": distance,
+        }
+        for (event, id), (known, distance) in sorted(held.items(), key=lambda item: item[0])
+    ]
+    failures: list[dict[str, object]] = [
+        {"event": event, "subscription": id, "reason": "; ".join(sorted(why))}
+        for (event, id), why in sorted(reasons.items())
+        if why
+    ]
+    return matches, failures
+
+
+def _written(names: Names, answer: Answer) -> Iterable[tuple[tuple[str, str], ...]]:
+    for row in answer.rows:
+        yield tuple((name, str(row[place])) for name, place in names)

@@ -1,0 +1,178 @@
+"""JSON records to facts, without an object of Python for each of them.
+
+The kernel scans the lines; those that it finds odd go to the plain decoder, `records`, whose
+outcome decides: an event, or the reason why there is none. So this module says what the plain
+decoder says, of the attributes that the dictionary knows:
+
+    bytes ──→ scan_lines ──→ facts ───────────────────────┬──→ Facts, in the order of the lines
+                  └── odd ──→ records.line ──→ event ─────┘
+                                   └─────────→ rejected
+
+Cost: linear in the bytes, and the plain decoder's for each odd line.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sensewire.events import records
+from sensewire.events.decoding import Decoded, Decoding
+from sensewire.events.dictionary import Dictionary
+from sensewire.events.scanning import PADDING, Bytes
+from sensewire.events.scanning_lines import (
+    FACTS,
+    NO_ROOM_FOR_FACTS,
+    OUTCOME,
+    Found,
+    doubled,
+    found_for,
+    scan_lines,
+    work_for,
+)
+from sensewire.events.scanning_rows import Columns, Row, facts_in, in_order, rows_of, with_rows
+from sensewire.events.scanning_values import Wanted
+from sensewire.model.errors import EventError
+from sensewire.model.event import Event
+from sensewire.model.facts import Facts
+
+_FACTS_A_LINE = 12
+"""For which there is room at first."""
+
+Positions = npt.NDArray[np.int64]
+Buffer = bytes | bytearray | memoryview | Bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """The lines data[starts[i] : ends[i]]; how they are read, and how they are called."""
+
+    data: Bytes
+    starts: Positions
+    ends: Positions
+    decoding: Decoding
+    place: Callable[[int], str]
+
+    def event_at(self, row: int) -> Event:
+        """The event of a line, by the plain decoder."""
+        raw = self.data[self.starts[row] : self.ends[row]].tobytes()
+        outcomes = list(records.line(raw, self.place(row), self.decoding))
+        if len(outcomes) != 1:
+            raise EventError(
+                f"a batch of {len(outcomes)} CloudEvents; expected one event, for one row"
+            )
+        match outcomes[0]:
+            case Decoded(event=event):
+                return event
+            case rejected:
+                raise EventError(rejected.reason)
+
+
+def scan(
+    data: Buffer,
+    starts: npt.NDArray[np.integer[Any]],
+    ends: npt.NDArray[np.integer[Any]],
+    dictionary: Dictionary,
+    *,
+    decoding: Decoding,
+    place: Callable[[int], str],
+) -> Facts:
+    """The facts of the lines data[starts[i] : ends[i]], each a JSON text with one event.
+
+    Only attributes that the dictionary knows are read, and the time, which it knows from then on
+    where a field holds it. `place` names a line by its row number.
+
+    >>> from datetime import UTC, datetime
+    >>> dictionary = Dictionary(["size.screen", "product"])
+    >>> data = b'{"product": "laptop", "size": {"screen": 14, "keys": 88}}'
+    >>> whole = np.array([0]), np.array([len(data)])
+    >>> decoding = Decoding(now=datetime.now(UTC))
+    >>> facts = scan(data, *whole, dictionary, decoding=decoding, place=lambda row: f"row {row}")
+    >>> [facts.attributes[number] for number in facts.attribute], facts.number.tolist()
+    (['product', 'size.screen'], [0.0, 14.0])
+    """
+    lines = Lines(
+        np.frombuffer(data, np.uint8),
+        np.ascontiguousarray(starts, np.int64),
+        np.ascontiguousarray(ends, np.int64),
+        decoding,
+        place,
+    )
+    found, odd = _scanned(lines, dictionary)
+    return _facts(lines, found, np.flatnonzero(odd).tolist(), dictionary)
+
+
+def _scanned(lines: Lines, dictionary: Dictionary) -> tuple[Found, npt.NDArray[np.bool_]]:
+    """The facts of all lines but the odd ones, and which these are."""
+    time = lines.decoding.time_field
+    if time is not None and time not in dictionary:
+        dictionary.close(dictionary.attribute(time))  # whether it is one decides about the event
+    wanted = Wanted(
+        dictionary.paths,
+        dictionary.closed,
+        dictionary.truths,
+        -1 if time is None else dictionary.attribute(time),
+    )
+    count = len(lines.starts)
+    longest = int((lines.ends - lines.starts).max(initial=0))
+    work = work_for(len(wanted.paths.start), longest + PADDING)
+    found = found_for(_FACTS_A_LINE * count + 64)
+    odd = np.zeros(count, np.bool_)
+    for data, starts, ends, done, stop in _padded(lines):
+        while True:
+            done = scan_lines(
+                data, starts, ends, done, stop, wanted, dictionary.table, found, work, odd
+            )
+            if done == stop:
+                break
+            if found.counts[OUTCOME] == NO_ROOM_FOR_FACTS:
+                found = doubled(found)
+            else:
+                dictionary.make_room(int(ends[done] - starts[done]))
+    dictionary.keep_up()
+    return found, odd
+
+
+def _padded(lines: Lines) -> Iterator[tuple[Bytes, Positions, Positions, int, int]]:
+    """The lines in two parts: those that the kernel may read beyond, and copies of the others.
+
+    data, starts, ends, and which of them are meant: begin and stop.
+    """
+    count = len(lines.starts)
+    data = lines.data
+    data.flags.writeable = False  # so that there is one kernel, not one more for writeable data
+    limit = len(data) - PADDING
+    ascending = bool((lines.ends[1:] >= lines.ends[:-1]).all())
+    safe = int(np.searchsorted(lines.ends, limit, "right")) if ascending else 0
+    if safe:
+        yield data, lines.starts, lines.ends, 0, safe
+    if safe < count:
+        begin = int(lines.starts[safe:].min())
+        rest = np.concatenate((data[begin:], np.zeros(PADDING, np.uint8)))
+        rest.flags.writeable = False
+        yield rest, lines.starts - begin, lines.ends - begin, safe, count
+
+
+def _facts(lines: Lines, found: Found, odd: Sequence[int], dictionary: Dictionary) -> Facts:
+    rejected: dict[int, str] = {}
+    rows: list[Row] = []
+    for row in odd:
+        try:
+            event = lines.event_at(row)
+        except EventError as error:
+            rejected[row] = str(error)
+        else:
+            rows += rows_of(event, row, dictionary)
+    facts = found.counts[FACTS]
+    columns = Columns(
+        found.event[:facts],
+        found.attribute[:facts],
+        found.kind[:facts],
+        found.word[:facts],
+        found.number[:facts],
+    )
+    if rows:
+        columns = in_order(with_rows(columns, rows), len(lines.starts))
+    return facts_in(columns, len(lines.starts), dictionary, rejected, lines.event_at)

@@ -1,0 +1,124 @@
+"""The columns of facts: put in order, and joined with facts that Python made one by one.
+
+For the few events that no kernel decodes: each of their facts is a row, and the rows are laid into
+the columns where their events stand. Cost: linear in the columns.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sensewire.events.dictionary import Dictionary
+from sensewire.events.scanning import Int32, Int64, compiled
+from sensewire.model import datatypes
+from sensewire.model.event import Event
+from sensewire.model.facts import DOUBLE, INTEGER, LARGEST_INTEGER, NO_WORD, WORD, Facts
+from sensewire.model.terms import Kind, Term, number_of, term_of
+
+
+class Row(NamedTuple):
+    """One fact."""
+
+    event: int
+    attribute: int
+    kind: int
+    word: int
+    number: float
+
+
+class Columns(NamedTuple):
+    """Many facts."""
+
+    event: Int32
+    attribute: Int32
+    kind: npt.NDArray[np.uint8]
+    word: Int32
+    number: npt.NDArray[np.float64]
+
+    def at(self, index: Int64 | npt.NDArray[np.bool_]) -> "Columns":
+        """The facts at these places."""
+        event, attribute, kind, word, number = self
+        return Columns(event[index], attribute[index], kind[index], word[index], number[index])
+
+
+def rows_of(event: Event, row: int, dictionary: Dictionary) -> Iterator[Row]:
+    """The facts of a record, the event of that row, that the dictionary knows."""
+    for fact in event.facts:
+        name = fact.property.text
+        if name in dictionary:
+            attribute = dictionary.attribute(name)
+            kind = _plain_kind(fact.object)
+            if kind is None:
+                word = dictionary.word(attribute, fact.object)
+                yield Row(row, attribute, WORD, word, 0.0)
+            else:
+                yield Row(row, attribute, kind, NO_WORD, float(number_of(fact.object)))
+
+
+def _plain_kind(term: Term) -> int | None:
+    """INTEGER or DOUBLE, if a number is all that the term is."""
+    if term.kind is not Kind.NUMBER:
+        return None
+    value = number_of(term)
+    if term != term_of(value):  # written in a way that the number does not keep
+        return None
+    if term.datatype == datatypes.DOUBLE:
+        return DOUBLE
+    small = term.datatype == datatypes.INTEGER and abs(int(value)) <= LARGEST_INTEGER
+    return INTEGER if small else None
+
+
+def with_rows(columns: Columns, rows: Sequence[Row]) -> Columns:
+    """The columns with more facts, at their end."""
+    event, attribute, kind, word, number = zip(*rows, strict=True)
+    return Columns(
+        np.append(columns.event, np.array(event, np.int32)),
+        np.append(columns.attribute, np.array(attribute, np.int32)),
+        np.append(columns.kind, np.array(kind, np.uint8)),
+        np.append(columns.word, np.array(word, np.int32)),
+        np.append(columns.number, np.array(number, np.float64)),
+    )
+
+
+def in_order(columns: Columns, events: int) -> Columns:
+    """The facts in the order of their events, of which there are so many."""
+    return columns.at(_order(columns.event, events))
+
+
+@compiled
+def _order(event: Int32, events: int) -> Int64:
+    """A counting sort: facts of one event stay in the order in which they stand."""
+    place = np.zeros(events + 1, np.int64)
+    for number in event:
+        place[number + 1] += 1
+    for number in range(events):
+        place[number + 1] += place[number]
+    order = np.empty(len(event), np.int64)
+    for fact, number in enumerate(event):
+        order[place[number]] = fact
+        place[number] += 1
+    return order
+
+
+def facts_in(
+    columns: Columns,
+    events: int,
+    dictionary: Dictionary,
+    rejected: Mapping[int, str],
+    event_at: Callable[[int], Event],
+) -> Facts:
+    """What decoders hand over."""
+    return Facts(
+        count=events,
+        event=columns.event,
+        attribute=columns.attribute,
+        kind=columns.kind,
+        word=columns.word,
+        number=columns.number,
+        attributes=dictionary.attributes,
+        words=dictionary.words,
+        rejected=rejected,
+        event_at=event_at,
+    )

@@ -1,0 +1,210 @@
+"""The catalogue of an index: the slots and the tests that clauses ask for, numbered.
+
+    attribute ──> axis ──> slot ──> tests (spans of keys, or "but" these)
+                  flag ──> slot ──> one test, and the condition to try on each value
+
+Tests are kept once, in columns, so that compiling many clauses is arithmetic on arrays. Nothing is
+forgotten: numbers stay what they are for every segment that was compiled.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match.compiled.asking import Asked, Asking, Axis
+from sensewire.match.compiled.attributes import Attributes
+from sensewire.match.compiled.concepts import Concepts
+from sensewire.match.compiled.flags import Flags
+from sensewire.match.compiled.growing import Growing
+from sensewire.match.views import spelled
+from sensewire.model.canonical import Clause
+from sensewire.model.conditions import Between, Binds, Condition, Constant, Name, Order, constants_of
+from sensewire.model.subscription import Atom, Conjunction, Not, Predicate
+from sensewire.model.terms import Kind
+
+OPEN = float("nan")
+"""The end of a span without a limit."""
+
+
+class Slot(NamedTuple):
+    """What events have ranks on."""
+
+    attribute: int
+    axis: Axis
+    detail: str | Condition | None
+
+
+class TestColumns:
+    """Tests, one row each; `starts` and `stops` hold keys, or numbers of texts."""
+
+    def __init__(self) -> None:
+        self.slot = Growing(np.int32)
+        self.but = Growing(np.bool_)
+        self.offsets = Growing(np.int64, (0,))
+        self.starts = Growing(np.float64)
+        self.stops = Growing(np.float64)
+
+
+class Wanted(NamedTuple):
+    """A clause as tests: number + 1, negative where negated; `sure` if they say all of it."""
+
+    tests: tuple[int, ...]
+    sure: bool
+
+
+class Catalogue:
+    """The slots and tests of an index, growing."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self.attributes = Attributes(knowledge)
+        self.concepts = Concepts(knowledge)
+        self.slots: list[Slot] = []
+        self.of_attribute: dict[int, list[int]] = defaultdict(list)
+        """The slots of an attribute that have keys."""
+        self.flags: dict[int, Flags] = {}
+        """The conditions of an attribute that are tried on each value."""
+        self.rounded: set[int] = set()
+        """The slots with constants that are only nearly their keys."""
+        self.sensitive: set[int] = set()
+        """The attributes with flags that plain numbers may meet one by one."""
+        self.texts: list[bytes] = []
+        self.columns = TestColumns()
+        self.version = 0
+        """Rises with every slot: what was known of values before may lack something."""
+        self._asking = Asking(knowledge, self.concepts)
+        self.predicates: list[Predicate] = []
+        """A predicate that asks for each test; all that ask for it mean the same."""
+        self._slots: dict[Slot, int] = {}
+        self._texts: dict[bytes, int] = {}
+        self._tests: dict[tuple[int, Asked, Condition | None], int] = {}
+        self._asked: dict[tuple[Constant, Condition, float], tuple[int, bool] | None] = {}
+
+    def wanted(self, clause: Clause) -> Wanted:
+        """The tests that a clause asks for: all that it says, or, if not sure, what it says at
+        least of its predicates."""
+        near = clause.tolerance or 0.0
+        sure = clause.tolerance is None and clause.select is None
+        sure = sure and not clause.conjunction.constraints and not clause.injective
+        tests: list[int] = []
+        for predicate, positive in predicates_of(clause):
+            if predicate is None:
+                sure = False
+                continue
+            known = self._test(predicate, near if positive else 0.0)
+            if known is None:
+                sure = False
+            elif positive or known[1]:
+                tests.append(known[0] + 1 if positive else -known[0] - 1)
+                sure = sure and known[1] and not isinstance(predicate.condition, Binds)
+            else:
+                sure = False
+        return Wanted(tuple(sorted(set(tests))), sure)
+
+    def clause(self, tests: Iterable[int]) -> Clause:
+        """A clause that asks for tests, as `wanted` gives them where it is sure."""
+        atoms: list[Atom] = []
+        for test in tests:
+            predicate = self.predicates[abs(test) - 1]
+            atoms.append(predicate if test > 0 else Not(Conjunction((predicate,))))
+        return Clause(Conjunction(tuple(atoms)))
+
+    def _test(self, predicate: Predicate, tolerance: float) -> tuple[int, bool] | None:
+        key = (predicate.attribute, predicate.condition, tolerance)
+        try:
+            return self._asked[key]
+        except KeyError:
+            pass
+        attribute = self.attributes.number(predicate.attribute, nearly=tolerance > 0)
+        scope = self.attributes.scopes[attribute]
+        asked = (
+            self._asking.nearly(predicate.condition, scope, tolerance)
+            if tolerance
+            else self._asking.asked(predicate.condition, scope)
+        )
+        found = None
+        if asked is not None:
+            apart = predicate.condition if self._is_itself(predicate.condition) else None
+            found = self._numbered(attribute, asked, apart), asked.sure
+            if found[0] == len(self.predicates):
+                self.predicates.append(predicate)
+        self._asked[key] = found
+        return found
+
+    def _is_itself(self, condition: Condition) -> bool:
+        """Whether others that ask for the same may not mean the same: `= 1` and `= 1.0` differ for
+        a vertex whose class is 1, and `<= 5` and `<= 5.0` for a number that is no double."""
+        return isinstance(condition, Order | Between) or any(
+            bool(self.knowledge.content.scopes) or spelled(each).kind not in (Kind.STRING, Kind.IRI)
+            for each in constants_of(condition)
+        )
+
+    def _numbered(self, attribute: int, asked: Asked, apart: Condition | None) -> int:
+        slot = self._slot(Slot(attribute, asked.axis, asked.detail))
+        key = (slot, asked, apart)
+        number = self._tests.get(key)
+        if number is None:
+            number = self._tests[key] = len(self.columns.slot)
+            columns = self.columns
+            columns.slot.append(slot)
+            columns.but.append(asked.but)
+            for start, stop in asked.spans:
+                columns.starts.append(self._key(start))
+                columns.stops.append(self._key(stop))
+            columns.offsets.append(len(columns.starts))
+            if asked.rounded:
+                self.rounded.add(slot)
+        return number
+
+    def _slot(self, slot: Slot) -> int:
+        number = self._slots.get(slot)
+        if number is None:
+            number = self._slots[slot] = len(self.slots)
+            self.slots.append(slot)
+            self.version += 1
+            if slot.axis is Axis.FLAG:
+                assert slot.detail is not None and not isinstance(slot.detail, str)
+                flags = self.flags.setdefault(slot.attribute, Flags(self.knowledge))
+                flags.add(number, slot.detail, self.attributes.scopes[slot.attribute])
+                if _is_about_numbers(slot.detail):
+                    self.sensitive.add(slot.attribute)
+            else:
+                self.of_attribute[slot.attribute].append(number)
+        return number
+
+    def _key(self, key: float | bytes | None) -> float:
+        if key is None:
+            return OPEN
+        if isinstance(key, bytes):
+            number = self._texts.setdefault(key, len(self.texts))
+            if number == len(self.texts):
+                self.texts.append(key)
+            return float(number)
+        return float(key)
+
+
+def _is_about_numbers(condition: Condition) -> bool:
+    """Whether some numbers may meet a condition that others of their datatype do not."""
+    if isinstance(condition, Order | Between):
+        return True
+    return any(
+        isinstance(constant.value, Name) or constant.value.kind in (Kind.NUMBER, Kind.UNTYPED)
+        for constant in constants_of(condition)
+    )
+
+
+def predicates_of(clause: Clause) -> Iterator[tuple[Predicate | None, bool]]:
+    """The predicates of a clause, and whether each must be met or must not; None: another atom."""
+    for atom in clause.conjunction.atoms:
+        match atom:
+            case Predicate():
+                yield atom, True
+            case Not(body) if len(body.atoms) == 1 and not body.constraints:
+                (inner,) = body.atoms
+                binds = isinstance(inner, Predicate) and isinstance(inner.condition, Binds)
+                yield (inner if isinstance(inner, Predicate) and not binds else None), False
+            case _:
+                yield None, True

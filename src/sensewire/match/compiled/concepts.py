@@ -1,0 +1,93 @@
+"""Numbers for concepts and words, such that what is narrower than a concept is a few runs of them.
+
+All that the knowledge orders is numbered depth first, each concept before what is below it: what is
+below a concept is then one run, or a few where concepts have many parents. Words that nobody knows
+get the next numbers as they come. Numbers are never reused.
+
+    Device 0                   Device   0 … 3
+    ├─ Computer 1              Computer 1 … 2
+    │  └─ Laptop 2             Laptop   2
+    └─ Phone 3                 "gizmo"  4      unknown
+
+Cost: one walk over the hierarchy at the first question, a walk below each concept that is asked for.
+"""
+
+from functools import cached_property
+
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.knowledge.vocabulary import THING
+from sensewire.model import datatypes
+from sensewire.model.terms import FALSE, TRUE, Kind, Term
+
+Run = tuple[int, int]
+"""The first number, and the one after the last."""
+
+
+class Concepts:
+    """The numbers of roots, and the runs of what is below them."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+        self._runs: dict[Term, tuple[Run, ...]] = {}
+
+    @cached_property
+    def _numbers(self) -> dict[Term, int]:
+        """The hierarchy, depth first; a concept with many parents stands below the first one."""
+        values = self._knowledge.values
+        content = self._knowledge.content
+        ends = (end for pair in (*content.broader, *content.instances) for end in pair)
+        roots = dict.fromkeys(values.root(end) for end in ends)
+        numbers: dict[Term, int] = {}
+        waiting = [root for root in roots if not values.parents(root)][::-1]
+        while waiting:
+            root = waiting.pop()
+            if root not in numbers:
+                numbers[root] = len(numbers)
+                waiting.extend(reversed(values.children(root)))
+        return numbers
+
+    def number(self, root: Term) -> int:
+        """The number of a root; booleans are one by their value."""
+        if root.kind is Kind.BOOLEAN:
+            root = TRUE if root.value else FALSE
+        return self._numbers.setdefault(root, len(self._numbers))
+
+    def runs_below(self, root: Term) -> tuple[Run, ...]:
+        """The numbers of a root and of all that is narrower, as runs.
+
+        >>> from sensewire.model.terms import string
+        >>> Concepts(Knowledge()).runs_below(string("laptop"))
+        ((0, 1),)
+        """
+        runs = self._runs.get(root)
+        if runs is None:
+            below = self._knowledge.below(root)
+            runs = self._runs[root] = runs_of(sorted(self.number(each) for each in below))
+        return runs
+
+    def is_of_words_alone(self, root: Term) -> bool:
+        """Whether numbers tell all that is below a root: no datatype is, and it is not Thing."""
+        if root == THING:
+            return False
+        return not any(is_datatype(each) for each in self._knowledge.below(root))
+
+
+def runs_of(numbers: list[int]) -> tuple[Run, ...]:
+    """Ascending numbers as runs.
+
+    >>> runs_of([1, 2, 3, 7, 8])
+    ((1, 4), (7, 9))
+    """
+    runs: list[Run] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number:
+            runs[-1] = (runs[-1][0], number + 1)
+        else:
+            runs.append((number, number + 1))
+    return tuple(runs)
+
+
+def is_datatype(root: Term) -> bool:
+    """Whether a root is a datatype, which numbers of concepts say nothing of."""
+    named = (datatypes.LITERAL, datatypes.LANGUAGE_STRING, datatypes.QUANTITY)
+    return root.kind is Kind.IRI and (root.text.startswith(datatypes.XSD) or root.text in named)

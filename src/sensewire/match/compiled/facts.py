@@ -1,0 +1,157 @@
+"""The facts of events as the columns that segments rank: of home vertices, and asked for at all."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sensewire.match.compiled.catalogue import Catalogue
+from sensewire.match.compiled.conjunctions import Int32, Truths
+from sensewire.match.compiled.growing import Growing
+from sensewire.match.compiled.segment import Columns
+from sensewire.match.compiled.values import Values, Word, is_plain_number
+from sensewire.model.event import Fact
+from sensewire.model.facts import DOUBLE, INTEGER, NO_WORD, WORD, Doubles, Facts
+from sensewire.model.terms import RDF_TYPE, Kind, Term, number_of, string, term_of
+
+Kinds = npt.NDArray[np.uint8]
+
+
+class Reader:
+    """Turns facts into columns; words and properties are numbered by `values`."""
+
+    def __init__(self, catalogue: Catalogue, values: Values) -> None:
+        self.catalogue = catalogue
+        self.values = values
+        self._as_words: dict[Term, bool | None] = {}
+        self._attributes = -1
+        self._sensitive = 0
+
+    def columns(self, events: Sequence[tuple[Term | None, Sequence[Fact]]]) -> Columns:
+        """The columns of events, each with its home vertex."""
+        event: list[int] = []
+        property: list[int] = []
+        kind: list[int] = []
+        word: list[int] = []
+        number: list[float] = []
+        for row, (home, facts) in enumerate(events):
+            types = _types(facts)
+            for subject, name, value in facts:
+                if subject != home:
+                    continue
+                as_words = self.numbers_are_words(name)
+                if as_words is None:  # no clause asks for it
+                    continue
+                event.append(row)
+                property.append(self.values.property(name))
+                if not as_words and is_plain_number(value):
+                    found = number_of(value)
+                    kind.append(DOUBLE if isinstance(found, float) else INTEGER)
+                    word.append(NO_WORD)
+                    number.append(float(found))
+                else:
+                    kind.append(WORD)
+                    declared = types.get(value, ())
+                    word.append(self.values.word(Word(property[-1], value, tuple(declared))))
+                    number.append(0.0)
+        return Columns(
+            len(events),
+            np.array(event, np.int32),
+            np.array(property, np.int32),
+            np.array(kind, np.uint8),
+            np.array(word, np.int32),
+            np.array(number, np.float64),
+        )
+
+    def numbers_are_words(self, property: Term) -> bool | None:
+        """Whether the numbers of a property are looked at one by one; None: nothing asks for it."""
+        catalogue = self.catalogue
+        if (self._attributes, self._sensitive) != (
+            len(catalogue.attributes),
+            len(catalogue.sensitive),
+        ):
+            self._as_words.clear()
+            self._attributes, self._sensitive = len(catalogue.attributes), len(catalogue.sensitive)
+        if property not in self._as_words:
+            served = catalogue.attributes.served_by(property)
+            self._as_words[property] = (
+                any(each in catalogue.sensitive for each in served) if served else None
+            )
+        return self._as_words[property]
+
+
+class Translation:
+    """A decoder's numbers of attributes and words as those of `values`, looked up once each."""
+
+    def __init__(self, reader: Reader, facts: Facts) -> None:
+        self._reader = reader
+        self._attributes = facts.attributes
+        self._words = facts.words
+        self._property = Growing(np.int32)
+        self._word = Growing(np.int32)
+
+    def is_of(self, reader: Reader, facts: Facts) -> bool:
+        """Whether it is still the one for a reader and a decoder's dictionary."""
+        return (
+            self._reader is reader
+            and self._attributes is facts.attributes
+            and self._words is facts.words
+        )
+
+    def columns(self, facts: Facts) -> Columns:
+        """The columns of facts, without those that no clause asks for."""
+        values = self._reader.values
+        for name in facts.attributes[len(self._property) :]:
+            self._property.append(values.property(string(name)))
+        for attribute, term in facts.words[len(self._word) :]:
+            property = int(self._property.view[attribute])
+            self._word.append(values.word(Word(property, term)))
+        asked = [self._reader.numbers_are_words(string(name)) for name in facts.attributes]
+        wanted = np.array([each is not None for each in asked], np.bool_)
+        one_by_one = np.array([each is True for each in asked], np.bool_)
+        kept = wanted[facts.attribute]
+        rows = slice(None) if kept.all() else np.flatnonzero(kept)
+        attribute, kind, word = facts.attribute[rows], facts.kind[rows], facts.word[rows]
+        number = facts.number[rows]
+        known = np.where(word >= 0, self._word.view[word], word) if len(self._word) else word
+        if one_by_one.any():
+            kind, known = self._as_words(attribute, kind, known, number, one_by_one)
+        return Columns(
+            facts.count,
+            facts.event[rows],
+            self._property.view[attribute],
+            kind,
+            known.astype(np.int32, copy=False),
+            number,
+        )
+
+    def _as_words(
+        self, attribute: Int32, kind: Kinds, word: Int32, number: Doubles, one_by_one: Truths
+    ) -> tuple[Kinds, Int32]:
+        """With the numbers of some attributes as words, each distinct one looked up."""
+        chosen = np.flatnonzero((kind != WORD) & one_by_one[attribute])
+        kind, word = kind.copy(), word.copy()
+        asked = np.column_stack((attribute[chosen], kind[chosen], number[chosen]))
+        distinct, places = np.unique(asked, axis=0, return_inverse=True)
+        numbers = [
+            self._reader.values.word(
+                Word(
+                    int(self._property.view[int(of)]),
+                    term_of(int(value) if form == INTEGER else value),
+                )
+            )
+            for of, form, value in distinct.tolist()
+        ]
+        kind[chosen] = WORD
+        word[chosen] = np.array(numbers, np.int32)[places.reshape(-1)]
+        return kind, word
+
+
+def _types(facts: Sequence[Fact]) -> Mapping[Term, Sequence[Term]]:
+    """The classes that an event declares for its vertices."""
+    types: dict[Term, list[Term]] = defaultdict(list)
+    for subject, name, value in facts:
+        if name.kind is Kind.IRI and name == RDF_TYPE:
+            types[subject].append(value)
+    return types

@@ -1,0 +1,203 @@
+"""Which test, or pair of tests, each conjunction is posted under.
+
+Every conjunction is posted once, under its *pivot*, so that an event meets only those that may
+match. What a pivot costs is the number of events that come by, and a little for inexact ones:
+
+    EQUAL    lists by rank, for a set of few ranks: exact
+    CLASS    the list of a test that many conjunctions share: exact
+    FINE, COARSE   a cell in the grid of two slots' quantile buckets, for two ranges
+    CELL     a dyadic cell of quantile buckets: at most two of them cover half of any range
+    EVERY    the list that every event reads: no positive test at all
+    NOTHING  a test that never holds: read only by events of which nothing is known on its slot
+
+The grid must be worth its visits: an event looks into one cell for each pair of its slots that has
+one. So a strided sample of the conjunctions tells first what each pair would save.
+
+Cost: linear in the tests of all conjunctions.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sensewire.match.compiled.conjunctions import Conjunctions
+from sensewire.match.compiled.jit import Array, inlined, loop
+from sensewire.match.compiled.layout import COLUMNS
+from sensewire.match.compiled.packing import (
+    BY_CELL,
+    BY_CLASS,
+    BY_GRID,
+    BY_RANK,
+    NEVER,
+    PackedTests,
+    chance_of,
+    form_of,
+    posting_of,
+)
+from sensewire.match.compiled.selectivity import Frequencies
+
+EQUAL, CLASS, FINE, COARSE, CELL, EVERY, NOTHING = 0, 1, 2, 3, 4, 5, 6
+
+_RARE = 0.002  # a pivot that so few events meet is as good as any
+_GRID_OVER_PRODUCT = 3.0  # what comes by a grid's cells, over what meets both tests
+_CELL_OVER_TEST = 2.0
+_MOST_CELLS = 8
+_WITHOUT = 0.25  # a pivot that more events meet is none
+_SAMPLED = 1 << 17
+_WORTH_A_VISIT = 6.0  # candidates of an event that a pair's grid must save
+_GRIDS = ((20_000, 64, 16), (2_000, 32, 8), (100, 16, 4), (0, 8, 2))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pivots:
+    """For each conjunction its mode and one or two tests (−1: none); and the grids."""
+
+    mode: Array
+    left: Array
+    right: Array
+    fine: int  # cells on a side of a grid
+    coarse: int
+    without: int
+
+
+def choose(conjunctions: Conjunctions, tests: PackedTests, expected: Frequencies) -> Pivots:
+    """The pivots of all conjunctions."""
+    number = len(conjunctions)
+    arguments = (
+        conjunctions.offsets, conjunctions.test, conjunctions.tests.slot, tests.note,
+    )  # fmt: skip
+    step = max(1, number // _SAMPLED)
+    saved = np.zeros(COLUMNS * COLUMNS)
+    wanted = np.zeros(COLUMNS * COLUMNS)
+    _savings(*arguments, tests.column, step, saved, wanted)
+    worth = saved * step > _WORTH_A_VISIT
+    average = float(wanted[worth].mean()) * step if worth.any() else 0.0
+    fine, coarse = next((fine, coarse) for least, fine, coarse in _GRIDS if average >= least)
+    mode = np.zeros(number, np.uint8)
+    left = np.full(number, -1, np.int32)
+    right = np.full(number, -1, np.int32)
+    without = _choose(
+        *arguments, tests.column, tests.word, expected.first, expected.bucket,
+        worth, fine, coarse, mode, left, right,
+    )  # fmt: skip
+    return Pivots(mode, left, right, fine, coarse, int(without))
+
+
+@inlined
+def _best(
+    begin: int, end: int, test: Array, slot: Array, note: Array
+) -> tuple[int, float, int, float, int, int, float, int]:
+    """The best exact test and its cost, the best cell's, the two best ranges and theirs, one that never holds."""
+    exact, exact_cost = -1, 9.0
+    cell, cell_cost = -1, 9.0
+    one, one_cost = -1, 9.0
+    two, two_cost = -1, 9.0
+    never = -1
+    for i in range(begin, end):
+        t = np.int64(test[i])
+        about = note[t]
+        if form_of(about) == NEVER:
+            never = t
+        how = posting_of(about)
+        cost = np.float64(chance_of(about))
+        if how & (BY_RANK | BY_CLASS) and cost < exact_cost:
+            exact, exact_cost = t, cost
+        if how & BY_CELL and cost * _CELL_OVER_TEST < cell_cost:
+            cell, cell_cost = t, cost * _CELL_OVER_TEST
+        if how & BY_GRID:
+            if cost < one_cost:
+                if one >= 0 and slot[one] != slot[t]:
+                    two, two_cost = one, one_cost
+                elif two >= 0 and slot[two] == slot[t]:
+                    two, two_cost = -1, 9.0
+                one, one_cost = t, cost
+            elif cost < two_cost and slot[t] != slot[one]:
+                two, two_cost = t, cost
+    product = _GRID_OVER_PRODUCT * one_cost * two_cost
+    return exact, exact_cost, cell, cell_cost, one, two, product, never
+
+
+@loop
+def _savings(
+    offsets: Array, test: Array, slot: Array, note: Array,
+    column: Array, step: int, saved: Array, wanted: Array,
+) -> None:  # fmt: skip
+    for c in range(0, len(offsets) - 1, step):
+        _, exact_cost, _, cell_cost, one, two, product, never = _best(
+            offsets[c], offsets[c + 1], test, slot, note
+        )
+        if never >= 0 or two < 0 or exact_cost <= _RARE:
+            continue
+        saving = min(exact_cost, cell_cost, 1.0) - product
+        if saving > 0.0:
+            a, b = np.int64(column[slot[one]]), np.int64(column[slot[two]])
+            pair = min(a, b) * COLUMNS + max(a, b)
+            saved[pair] += saving
+            wanted[pair] += 1.0
+
+
+@loop
+def _choose(
+    offsets: Array, test: Array, slot: Array, note: Array,
+    column: Array, word: Array, first: Array, bucket: Array,
+    worth: Array, fine: int, coarse: int, mode: Array, left: Array, right: Array,
+) -> int:  # fmt: skip
+    without = 0
+    for c in range(len(offsets) - 1):
+        exact, exact_cost, cell, cell_cost, one, two, product, never = _best(
+            offsets[c], offsets[c + 1], test, slot, note
+        )
+        if never >= 0:
+            mode[c] = NOTHING
+            left[c] = never
+            continue
+        single = min(exact_cost, cell_cost, 1.0)
+        if two >= 0 and exact_cost > _RARE:
+            a, b = np.int64(column[slot[one]]), np.int64(column[slot[two]])
+            if product < single and worth[min(a, b) * COLUMNS + max(a, b)]:
+                if a > b:
+                    one, two = two, one
+                grid = FINE
+                if _cells(one, two, slot, word, first, bucket, fine) > _MOST_CELLS:
+                    grid = COARSE
+                    if _cells(one, two, slot, word, first, bucket, coarse) > _MOST_CELLS:
+                        grid = EVERY
+                if grid != EVERY:
+                    mode[c] = grid
+                    left[c] = one
+                    right[c] = two
+                    continue
+        if exact >= 0 and exact_cost <= cell_cost:
+            mode[c] = EQUAL if posting_of(note[exact]) & BY_RANK else CLASS
+            left[c] = exact
+            without += exact_cost > _WITHOUT
+        elif cell >= 0:
+            mode[c] = CELL
+            left[c] = cell
+            without += cell_cost > _WITHOUT * _CELL_OVER_TEST
+        else:
+            mode[c] = EVERY
+            without += 1
+    return without
+
+
+@inlined
+def _cells(
+    one: int, two: int, slot: Array, word: Array, first: Array, bucket: Array, side: int
+) -> int:
+    """How many cells of a grid two ranges cover."""
+    a, b = cell_range(one, slot, word, first, bucket, side)
+    c, d = cell_range(two, slot, word, first, bucket, side)
+    return (b - a + 1) * (d - c + 1)
+
+
+@inlined
+def cell_range(
+    test: int, slot: Array, word: Array, first: Array, bucket: Array, side: int
+) -> tuple[int, int]:
+    """The first and last cell that a test's range of codes covers, of `side` along its slot."""
+    start = first[slot[test]]
+    low = np.int64(word[test] & np.uint64(0xFFFF))
+    high = np.int64((word[test] >> np.uint64(16)) & np.uint64(0xFFFF))
+    return np.int64(bucket[start + low]) * side >> 8, np.int64(bucket[start + high]) * side >> 8
+

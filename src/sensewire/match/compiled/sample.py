@@ -1,0 +1,76 @@
+"""A sample of the events that were seen, for the planner: what is likely, and what is rare.
+
+At most `MOST` events are kept: the first ones, then every second, every fourth … so that old and
+new weigh the same and noting one costs next to nothing.
+"""
+
+import numpy as np
+
+from sensewire.match.compiled.segment import NO_FACTS, Columns
+
+MOST = 4_096
+
+
+class Sample:
+    """Events, each kept with the same chance whenever it came."""
+
+    def __init__(self) -> None:
+        self._kept: list[Columns] = []
+        self._events = 0
+        self._stride = 1
+        self._passed = 0
+
+    def note(self, columns: Columns) -> None:
+        """Perhaps keep some events."""
+        first = -self._passed % self._stride
+        self._passed += columns.events
+        if first >= columns.events:
+            return
+        self._kept.append(_every(columns, first, self._stride))
+        self._events += self._kept[-1].events
+        while self._events > MOST:
+            self._stride *= 2
+            whole = _every(self.columns(), 0, 2)
+            self._kept = [whole]
+            self._events = whole.events
+
+    def columns(self) -> Columns:
+        """The events that are kept."""
+        if len(self._kept) != 1:
+            self._kept = [_joined(self._kept)]
+        return self._kept[0]
+
+    def clear(self) -> None:
+        """Forget all, when the numbers of words have changed."""
+        self._kept = []
+        self._events = 0
+
+
+def _every(columns: Columns, first: int, stride: int) -> Columns:
+    """Every so many-th event."""
+    if stride == 1 and first == 0:
+        return columns
+    chosen = (columns.event >= first) & ((columns.event - first) % stride == 0)
+    return Columns(
+        len(range(first, columns.events, stride)),
+        ((columns.event[chosen] - first) // stride).astype(np.int32),
+        columns.property[chosen],
+        columns.kind[chosen],
+        columns.word[chosen],
+        columns.number[chosen],
+    )
+
+
+def _joined(parts: list[Columns]) -> Columns:
+    if not parts:
+        return NO_FACTS
+    starts = np.cumsum([0, *(part.events for part in parts)])
+    shifted = [part.event + start for part, start in zip(parts, starts, strict=False)]
+    return Columns(
+        int(starts[-1]),
+        np.concatenate(shifted).astype(np.int32),
+        np.concatenate([part.property for part in parts]),
+        np.concatenate([part.kind for part in parts]),
+        np.concatenate([part.word for part in parts]),
+        np.concatenate([part.number for part in parts]),
+    )

@@ -1,0 +1,176 @@
+"""The kernel for one or few plain events: event by event, all of an event's lists before any is read.
+
+An event's lists are gathered into the same work as in `panel`, first the ordinary ones, then the
+grid's, and scanned alike, so that the memory of the next lists is on its way while one is read.
+Nothing is allocated but a few small arrays.
+
+Cost for an event: its entries, the square of them for the pairs, and the postings read.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sensewire.match.compiled.conjunctions import LOOSE
+from sensewire.match.compiled.jit import Array, kernel, loop
+from sensewire.match.compiled.layout import (
+    COLUMNS,
+    CONSTANT_COLUMN,
+    LEVELS,
+    NO_COLUMN,
+    PAIR_COARSE,
+    PAIR_FINE,
+    PAIR_LEFT,
+    PAIR_RIGHT,
+    SIZE_COARSE,
+    SIZE_EVERY,
+    SIZE_FINE,
+    SLOT_COLUMN,
+    SLOT_RANKS,
+    SLOT_SHIFT,
+    SLOT_UNIT,
+    UNIT_BUCKETS,
+    UNIT_CLASSES,
+    UNIT_DYADIC,
+    UNIT_EQUAL,
+    UNIT_EQUAL_SHIFT,
+    UNIT_LEVELS,
+    code_of,
+    dyadic_offset,
+)
+from sensewire.match.compiled.output import grown
+from sensewire.match.compiled.panel import aligned_rows, grid_key
+from sensewire.match.compiled.scan import CANDIDATES, EVENT_BITS, drain, verify
+
+MOST_ENTRIES = 64
+"""Of a plain event: its entries are compared with each other."""
+
+
+@kernel
+def match_single(
+    vector: Any,
+    sizes: Array, slots: Array, units: Array, buckets: Array, class_offsets: Array,
+    class_lists: Array, pairs: Array, list_start: Array, first: Array, second: Array,
+    target: Array, body: Array, intervals: Array,
+    offsets: Array, slot: Array, rank: Array, begin: int, end: int,
+    out_event: Array, out_conjunction: Array, matches: int,
+) -> tuple[Array, Array, int, Array]:  # fmt: skip
+    """Match the plain ones of the events begin … end − 1; also gives the others."""
+    row = aligned_rows(1)
+    bucket = np.zeros(COLUMNS, np.int64)
+    candidates = np.empty(CANDIDATES, np.uint64)
+    work = np.empty(1024, np.uint64)
+    keys = np.empty(2 * len(pairs), np.uint64)
+    events = np.empty(1, np.int32)
+    odd = np.empty(end - begin, np.int32)
+    other = 0
+    for event in range(begin, end):
+        if not _plain(offsets[event], offsets[event + 1], slot, rank):
+            odd[other] = event
+            other += 1
+            continue
+        events[0] = event
+        row[:CONSTANT_COLUMN] = 0
+        filled = 0
+        if sizes[SIZE_EVERY] > 0:
+            work[0] = np.uint64(0)
+            filled = 1
+        for i in range(offsets[event], offsets[event + 1]):
+            s, r = np.int64(slot[i]), np.int64(rank[i])
+            if s < 0 or s >= len(slots) or r == 0 or r > slots[s, SLOT_RANKS]:
+                continue
+            work, filled = _lists(
+                s, r, slots, units, buckets, class_offsets, class_lists, list_start, row, bucket,
+                work, filled,
+            )  # fmt: skip
+        out_event, out_conjunction, matches, waiting = drain(
+            vector, work, filled, None, list_start, first, second, target, body, intervals,
+            offsets, slot, rank, row, events, candidates, 0, out_event, out_conjunction, matches,
+        )  # fmt: skip
+        if len(pairs) > 0:
+            work = grown(work, 0, 2 * len(pairs))
+            filled = _cells(sizes, pairs, list_start, row, bucket, work, keys)
+            out_event, out_conjunction, matches, waiting = drain(
+                vector, work, filled, keys, list_start, first, second, target, body, intervals,
+                offsets, slot, rank, row, events, candidates, waiting, out_event,
+                out_conjunction, matches,
+            )  # fmt: skip
+        if waiting > 0:
+            matches = verify(
+                vector, candidates, waiting, body, intervals, offsets, slot, rank, row, events,
+                out_event, out_conjunction, matches,
+            )  # fmt: skip
+    return out_event, out_conjunction, matches, odd[:other]
+
+
+@loop
+def _plain(begin: int, end: int, slot: Array, rank: Array) -> bool:
+    if end - begin > MOST_ENTRIES:
+        return False
+    plain = True
+    for i in range(begin, end):
+        plain &= (rank[i] >= 0) & (rank[i] < LOOSE)
+        for j in range(begin, i):
+            plain &= slot[i] != slot[j]
+    return plain
+
+
+@kernel
+def _lists(
+    s: int, r: int, slots: Array, units: Array, buckets: Array, class_offsets: Array,
+    class_lists: Array, list_start: Array, row: Array, bucket: Array, work: Array, filled: int,
+) -> tuple[Array, int]:  # fmt: skip
+    """Add the lists that one entry leads to; notes its code and quantile bucket."""
+    code = code_of(r, np.int64(slots[s, SLOT_SHIFT]))
+    column, unit = np.int64(slots[s, SLOT_COLUMN]), np.int64(slots[s, SLOT_UNIT])
+    if column != NO_COLUMN:
+        row[column] = code
+    if unit < 0:
+        return work, filled
+    classes, begin, end = units[unit, UNIT_CLASSES], np.int64(0), np.int64(0)
+    if classes >= 0:
+        begin, end = np.int64(class_offsets[classes + r]), np.int64(class_offsets[classes + r + 1])
+    if filled + LEVELS + 1 + end - begin > len(work):
+        work = grown(work, filled, filled + LEVELS + 1 + end - begin)
+    base = units[unit, UNIT_EQUAL]
+    if base >= 0:
+        cell = base + (r >> units[unit, UNIT_EQUAL_SHIFT])
+        work[filled] = np.uint64(cell) << np.uint64(EVENT_BITS)
+        filled += list_start[cell + 1] > list_start[cell]
+    for i in range(begin, end):
+        work[filled] = np.uint64(class_lists[i]) << np.uint64(EVENT_BITS)
+        filled += 1
+    if units[unit, UNIT_BUCKETS] >= 0:
+        quantile = np.int64(buckets[units[unit, UNIT_BUCKETS] + code])
+        if column != NO_COLUMN:
+            bucket[column] = quantile
+        levels = units[unit, UNIT_LEVELS]
+        for level in range(LEVELS):
+            if (levels >> level) & 1:
+                cell = units[unit, UNIT_DYADIC] + dyadic_offset(level) + (quantile >> level)
+                work[filled] = np.uint64(cell) << np.uint64(EVENT_BITS)
+                filled += list_start[cell + 1] > list_start[cell]
+    return work, filled
+
+
+@loop
+def _cells(
+    sizes: Array, pairs: Array, list_start: Array, row: Array, bucket: Array, work: Array,
+    keys: Array,
+) -> int:  # fmt: skip
+    """The cells of all pairs of slots that the event has."""
+    filled = 0
+    for pair in range(len(pairs)):
+        left, right = pairs[pair, PAIR_LEFT], pairs[pair, PAIR_RIGHT]
+        if row[left] == 0 or row[right] == 0:
+            continue
+        key = grid_key(row[left], row[right])
+        for grid in range(2):
+            base = pairs[pair, PAIR_FINE] if grid == 0 else pairs[pair, PAIR_COARSE]
+            if base >= 0:
+                side = sizes[SIZE_FINE] if grid == 0 else sizes[SIZE_COARSE]
+                cell = base + (bucket[left] * side >> 8) * side + (bucket[right] * side >> 8)
+                work[filled] = np.uint64(cell) << np.uint64(EVENT_BITS)
+                keys[filled] = key
+                filled += list_start[cell + 1] > list_start[cell]
+    return filled

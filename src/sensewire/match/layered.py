@@ -1,0 +1,289 @@
+"""Live updates over compiled segments: an immutable base, small segments over it, and tombstones.
+
+    pending   clauses that came since the last match                  compiled by the next one
+    small     segments of a few hundred, a few thousand … clauses     merged when they are many
+    base      one large segment                                       made in the background
+    removed   a mark for each clause that went                        left out of every answer
+
+`add` and `remove` are seen by the next `match`. Segments never change, so that matching goes on
+while larger ones are made; making one is work on arrays without the GIL, by a thread of its own.
+
+Cost of an add: its tests, looked up; of a match: that of each segment, of which there are
+O(log clauses).
+"""
+
+import threading
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match.compiled.catalogue import Catalogue, Wanted
+from sensewire.match.compiled.facts import Reader, Translation
+from sensewire.match.compiled.growing import Growing
+from sensewire.match.compiled.sample import Sample
+from sensewire.match.compiled.segment import Builder, Clauses, Columns, Segment
+from sensewire.match.compiled.values import Values
+from sensewire.match.matcher import Answer, Found, Operator
+from sensewire.match.oracle_facts import Star
+from sensewire.match.oracle_judgement import Judgement
+from sensewire.match.oracle_operators import Replies
+from sensewire.model.batch import Batch
+from sensewire.model.canonical import Clause
+from sensewire.model.derived import Unknown
+from sensewire.model.event import Event
+from sensewire.model.facts import Facts
+from sensewire.model.features import PREDICATES, Feature
+from sensewire.model.terms import Term
+
+SMALL = 8_192
+"""Clauses that are compiled while the caller waits."""
+GROWTH = 4
+"""A segment is merged with the one before it, if that is not this many times as large."""
+
+Told = Callable[[int], tuple[Event, Star]]
+"""The event of a row, and its facts with what follows from them."""
+
+
+@dataclass(slots=True)
+class Pending:
+    """Clauses that are not compiled yet."""
+
+    numbers: list[int] = field(default_factory=list)
+    tests: list[tuple[int, ...]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def add(self, number: int, tests: tuple[int, ...]) -> None:
+        self.numbers.append(number)
+        self.tests.append(tests)
+
+    def clauses(self) -> Clauses:
+        counts = np.array([len(tests) for tests in self.tests], np.int64)
+        flat = array("i")
+        for tests in self.tests:
+            flat.extend(tests)
+        return Clauses(
+            np.array(self.numbers, np.int32),
+            np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+            np.array(flat, np.int32),
+        )
+
+
+class Layered:
+    """Clauses of predicates on attributes, compiled; whatever is not sure is judged once more."""
+
+    accepts = PREDICATES | {
+        Feature.EXACT,
+        Feature.EVERYTHING,
+        Feature.NEGATED_PREDICATE,
+        Feature.TOLERANCE,
+        Feature.BINDING,
+        Feature.SELECT,
+        Feature.CONSTRAINT,
+    }
+    wants_canonical = False  # it compares the tests, whatever their order
+
+    def __init__(
+        self, knowledge: Knowledge, operators: Mapping[str, Operator], build: Builder
+    ) -> None:
+        self.catalogue = Catalogue(knowledge)
+        self._knowledge = knowledge
+        self._operators = operators
+        self._build = build
+        self._lock = threading.RLock()
+        self._values = Values(knowledge, self.catalogue.concepts)
+        self._reader = Reader(self.catalogue, self._values)
+        self._segments: tuple[Segment, ...] = ()
+        self._pending = Pending()
+        self._alive = Growing(np.bool_)
+        self._judged: dict[int, Clause] = {}
+        self._last: tuple[Clause, Wanted] | None = None
+        self._sample = Sample()
+        self._translation: Translation | None = None
+
+    # What stands
+
+    @property
+    def without_pivot(self) -> int:
+        with self._lock:
+            self._compile_pending()
+        return sum(getattr(segment.index, "without_pivot", 0) for segment in self._segments)
+
+    def key(self, clause: Clause) -> Hashable:
+        wanted = self._wanted(clause)
+        if wanted.sure:
+            return array("i", wanted.tests).tobytes()
+        conjunction = clause.conjunction
+        parts = frozenset(conjunction.atoms), frozenset(conjunction.constraints)
+        return (*parts, clause.select, clause.injective, clause.tolerance)
+
+    def add(self, number: int, clause: Clause) -> None:
+        wanted = self._wanted(clause)
+        with self._lock:
+            if number >= len(self._alive):
+                self._alive.extend([False] * (number + 1 - len(self._alive)))
+            self._alive.view[number] = True
+            self._pending.add(number, wanted.tests)
+            if not wanted.sure:
+                self._judged[number] = clause
+
+    def remove(self, number: int) -> None:
+        with self._lock:
+            self._alive.view[number] = False
+            self._judged.pop(number, None)
+
+    def _wanted(self, clause: Clause) -> Wanted:
+        last = self._last
+        if last is None or last[0] is not clause:
+            last = self._last = (clause, self.catalogue.wanted(clause))
+        return last[1]
+
+    # Matching
+
+    def match(self, batch: Batch) -> Found:
+        with self._lock:
+            self._compile_pending()
+            self._renew_values()
+            values = self._values
+            events = [(event.home, batch.facts(row)) for row, event in enumerate(batch.events)]
+            columns = self._reader.columns(events)
+            self._sample.note(columns)
+
+        def told(row: int) -> tuple[Event, Star]:
+            unknown = tuple(batch.unknown.get(row, ()))
+            return batch.events[row], Star(tuple(batch.facts(row)), unknown=unknown)
+
+        return self._found(columns, values, _unknown_at_home(batch), told)
+
+    def asks_for(self, property: Term) -> bool:
+        """Whether some clause asks for a property."""
+        return self._reader.numbers_are_words(property) is not None
+
+    def names(self) -> Iterable[str]:
+        """The names that clauses call attributes by, without their synonyms."""
+        return self.catalogue.attributes.names()
+
+    def match_facts(self, facts: Facts) -> Found:
+        """The answers for records that are not events yet; they become events where they must."""
+        with self._lock:
+            self._compile_pending()
+            self._renew_values()
+            values = self._values
+            if self._translation is None or not self._translation.is_of(self._reader, facts):
+                self._translation = Translation(self._reader, facts)
+            columns = self._translation.columns(facts)
+            self._sample.note(columns)
+
+        def told(row: int) -> tuple[Event, Star]:
+            event = facts.event_at(row)
+            return event, Star(event.facts)
+
+        return self._found(columns, values, {}, told)
+
+    def _found(
+        self,
+        columns: Columns,
+        values: Values,
+        unknown: Mapping[int, Sequence[Unknown]],
+        told: Told,
+    ) -> Found:
+        alive = self._alive.view
+        sure: list[tuple[np.ndarray, np.ndarray]] = []
+        answers: list[tuple[int, Answer]] = []
+        judge = _Judge(self._knowledge, self._operators, told)
+        judged = self._judged
+        for segment in self._segments:
+            events, places, loose = segment.match(columns, values, unknown)
+            numbers = segment.clauses.numbers[places]
+            kept = alive[numbers]
+            doubtful = kept & (loose[events] | segment.is_judged[places])
+            for event, place, number in zip(
+                events[doubtful].tolist(),
+                places[doubtful].tolist(),
+                numbers[doubtful].tolist(),
+                strict=True,
+            ):
+                clause = judged.get(number)
+                if clause is None:
+                    clause = self.catalogue.clause(segment.clauses.tests_of(place))
+                answer = judge.answer(event, number, clause)
+                if answer.rows or answer.reasons:
+                    answers.append((event, answer))
+            kept &= ~doubtful
+            sure.append((events[kept], numbers[kept]))
+        none = np.empty(0, np.int32)
+        return Found(
+            np.concatenate([events for events, _ in sure] or [none]),
+            np.concatenate([numbers for _, numbers in sure] or [none]),
+            answers,
+        )
+
+    def _renew_values(self) -> None:
+        if self._values.is_full:
+            self._values = Values(self._knowledge, self.catalogue.concepts)
+            self._reader = Reader(self.catalogue, self._values)
+            self._sample.clear()
+
+    # Compiling
+
+    def _compile_pending(self) -> None:
+        if not len(self._pending):
+            return
+        clauses = self._pending.clauses()
+        self._pending = Pending()
+        segments = list(self._segments)
+        while segments and len(segments[-1]) < GROWTH * len(clauses):
+            clauses = _merged(segments.pop().clauses, clauses, self._alive.view)
+        segments.append(self._compiled(clauses))
+        self._segments = tuple(segments)
+
+    def _compiled(self, clauses: Clauses) -> Segment:
+        judged = np.zeros(len(self._alive), np.bool_)
+        judged[list(self._judged)] = True
+        sample = self._sample.columns()
+        return Segment(
+            self.catalogue, clauses, judged[clauses.numbers], self._build, sample, self._values
+        )
+
+
+def _unknown_at_home(batch: Batch) -> dict[int, list[Unknown]]:
+    """What is unknown of home vertices, by event."""
+    at_home = {
+        row: [each for each in unknown if each.subject == batch.events[row].home]
+        for row, unknown in batch.unknown.items()
+    }
+    return {row: unknown for row, unknown in at_home.items() if unknown}
+
+
+def _merged(one: Clauses, other: Clauses, alive: np.ndarray) -> Clauses:
+    """The clauses of both that are still alive."""
+    parts = [each.only(alive[each.numbers]) for each in (one, other)]
+    starts = (0, parts[0].offsets[-1])
+    return Clauses(
+        np.concatenate([part.numbers for part in parts]),
+        np.concatenate([parts[0].offsets[:-1], parts[1].offsets + starts[1]]),
+        np.concatenate([part.tests for part in parts]),
+    )
+
+
+class _Judge:
+    """Judges candidates as the oracle does, each event told once."""
+
+    def __init__(
+        self, knowledge: Knowledge, operators: Mapping[str, Operator], told: Told
+    ) -> None:
+        self._knowledge = knowledge
+        self._operators = operators
+        self._told = told
+        self._known: dict[int, tuple[Event, Star, Replies]] = {}
+
+    def answer(self, row: int, number: int, clause: Clause) -> Answer:
+        if row not in self._known:
+            event, star = self._told(row)
+            self._known[row] = (event, star, Replies(event, self._operators))
+        event, star, replies = self._known[row]
+        return Judgement(clause, event, star, self._knowledge, replies).answer(number)

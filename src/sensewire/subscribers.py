@@ -1,0 +1,230 @@
+"""Who subscribed to what: ids, and for each clause of the index the subscriptions that have it.
+
+    row ──> id, its clauses, where it came from          clause ──> its one row, or its many rows
+
+Most clauses have one subscriber, so that a column of rows says nearly all, and a batch of matches is
+expanded by arithmetic. Rows below `len(base)` stand in arrays that an index folder holds; the others
+came since. Rows are never used again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sensewire.match.compiled.growing import Growing
+from sensewire.model.subscription import Subscription
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Names = tuple[tuple[str, int], ...]
+"""What a subscriber called the variables that a clause selects, with their places in its rows."""
+
+NOBODY = -1
+MANY = -2
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A subscription that stands, as it was added, its clauses and their variables' names."""
+
+    id: str
+    subscription: Subscription
+    clauses: tuple[int, ...]
+    names: tuple[Names, ...]
+
+
+class Base(Protocol):
+    """Subscriptions of an index folder."""
+
+    clauses: int
+    """How many clauses they have: numbers below are theirs."""
+    some_have_many_clauses: bool
+
+    def __len__(self) -> int: ...
+
+    def row(self, id: str) -> int | None:
+        """The row of an id."""
+        ...
+
+    def ids(self, rows: Int64) -> pa.Array:
+        """The ids of rows."""
+        ...
+
+    def standing(self, row: int) -> Standing:
+        """All of a row."""
+        ...
+
+    def rows_of(self, clauses: Int32) -> tuple[Int64, Int64]:
+        """For each clause its rows: which of the clauses, and the row."""
+        ...
+
+
+class Subscribers:
+    """Subscriptions by id and by clause."""
+
+    def __init__(self, base: Base | None = None) -> None:
+        self._base = base
+        self._first = 0 if base is None else len(base)
+        self._clauses = 0 if base is None else base.clauses
+        self._alive = np.ones(self._first, np.bool_)
+        self._removed = 0
+        self._rows: dict[str, int] = {}
+        self._standing: dict[int, Standing] = {}
+        self._next = self._first
+        self._one: Growing[np.int64] = Growing(np.int64)
+        self._many: dict[int, dict[int, None]] = {}
+        self._ids: list[str] = []
+        self._arrow: list[pa.Array] = []  # the ids of the first rows that came since
+        self.some_have_many_clauses = base is not None and base.some_have_many_clauses
+
+    def __len__(self) -> int:
+        return self._first - self._removed + len(self._standing)
+
+    def __contains__(self, id: str) -> bool:
+        return self._row(id) is not None
+
+    def __iter__(self) -> Iterator[Standing]:
+        """All that stand, in the order in which they came."""
+        for row in np.flatnonzero(self._alive).tolist():
+            yield self.standing(row)
+        yield from self._standing.values()
+
+    def find(self, id: str) -> Standing | None:
+        """The subscription of an id."""
+        row = self._row(id)
+        return None if row is None else self.standing(row)
+
+    def standing(self, row: int) -> Standing:
+        """The subscription of a row."""
+        if row < self._first:
+            assert self._base is not None
+            return self._base.standing(row)
+        return self._standing[row]
+
+    def add(self, standing: Standing) -> None:
+        """Take a subscription whose id is new."""
+        row = self._next
+        self._next += 1
+        self._rows[standing.id] = row
+        self._ids.append(standing.id)
+        self.some_have_many_clauses |= len(standing.clauses) > 1
+        self._standing[row] = standing
+        for clause in dict.fromkeys(standing.clauses):
+            self._subscribe(clause, row)
+
+    def remove(self, id: str) -> Standing | None:
+        """Forget the subscription of an id; None where there is none."""
+        row = self._row(id)
+        if row is None:
+            return None
+        standing = self.standing(row)
+        if row < self._first:
+            self._alive[row] = False
+            self._removed += 1
+            return standing
+        del self._rows[id], self._standing[row]
+        for clause in dict.fromkeys(standing.clauses):
+            self._unsubscribe(clause, row)
+        return standing
+
+    def of(self, clause: int) -> Iterator[tuple[Standing, Names]]:
+        """The subscriptions that have a clause, each as often as it has it."""
+        _, rows = self.rows_of(np.array([clause], np.int32))
+        for row in rows.tolist():
+            standing = self.standing(row)
+            for number, names in zip(standing.clauses, standing.names, strict=True):
+                if number == clause:
+                    yield standing, names
+
+    def has_any(self, clause: int) -> bool:
+        """Whether some subscription that stands has a clause."""
+        return len(self.rows_of(np.array([clause], np.int32))[1]) > 0
+
+    def rows_of(self, clauses: Int32) -> tuple[Int64, Int64]:
+        """For each clause the rows that have it: which of the clauses, and the row."""
+        if not self._clauses:
+            return self._recent(clauses, np.arange(len(clauses)))
+        assert self._base is not None
+        old = np.flatnonzero(clauses < self._clauses)
+        places, rows = self._base.rows_of(clauses[old])
+        kept = self._alive[rows]
+        new = np.flatnonzero(clauses >= self._clauses)
+        more_places, more_rows = self._recent(clauses[new], new)
+        return (
+            np.concatenate((old[places[kept]], more_places)),
+            np.concatenate((rows[kept], more_rows)),
+        )
+
+    def ids(self, rows: Int64) -> pa.Array:
+        """The ids of rows, as Arrow has them."""
+        recent = self._recent_ids()
+        if not self._first:
+            return recent.take(pa.array(rows))
+        assert self._base is not None
+        old = rows < self._first
+        parts = [self._base.ids(rows[old]), recent.take(pa.array(rows[~old] - self._first))]
+        order = np.empty(len(rows), np.int64)
+        order[np.concatenate((np.flatnonzero(old), np.flatnonzero(~old)))] = np.arange(len(rows))
+        return pa.concat_arrays(parts).take(pa.array(order))
+
+    def _recent_ids(self) -> pa.Array:
+        known = sum(map(len, self._arrow))
+        if known < len(self._ids):
+            self._arrow.append(pa.array(self._ids[known:], pa.large_string()))
+            # Few large parts: what is new is put together with what is not much larger.
+            while len(self._arrow) > 1 and len(self._arrow[-2]) < 2 * len(self._arrow[-1]):
+                self._arrow[-2:] = [pa.concat_arrays(self._arrow[-2:])]
+        if len(self._arrow) != 1:
+            return pa.concat_arrays(self._arrow) if self._arrow else pa.array([], pa.large_string())
+        return self._arrow[0]
+
+    def _recent(self, clauses: Int32, places: Int64) -> tuple[Int64, Int64]:
+        rows = self._one.view[clauses - self._clauses]
+        crowded = np.flatnonzero(rows == MANY)
+        alone = rows >= 0
+        if not len(crowded):
+            return places[alone], rows[alone]
+        lists = [list(self._many[clause]) for clause in clauses[crowded].tolist()]
+        counts = [len(each) for each in lists]
+        return (
+            np.concatenate((places[alone], np.repeat(places[crowded], counts))),
+            np.concatenate((rows[alone], *(np.array(each, np.int64) for each in lists))),
+        )
+
+    def _row(self, id: str) -> int | None:
+        row = self._rows.get(id)
+        if row is None and self._base is not None:
+            row = self._base.row(id)
+            if row is not None and not self._alive[row]:
+                row = None
+        return row
+
+    def _subscribe(self, clause: int, row: int) -> None:
+        place = clause - self._clauses
+        if place >= len(self._one):
+            self._one.extend([NOBODY] * (place + 1 - len(self._one)))
+        known = int(self._one.view[place])
+        if known == NOBODY:
+            self._one.view[place] = row
+        elif known == MANY:
+            self._many[clause][row] = None
+        else:
+            self._many[clause] = {known: None, row: None}
+            self._one.view[place] = MANY
+
+    def _unsubscribe(self, clause: int, row: int) -> None:
+        place = clause - self._clauses
+        if int(self._one.view[place]) != MANY:
+            self._one.view[place] = NOBODY
+            return
+        rows = self._many[clause]
+        del rows[row]
+        if not rows:
+            del self._many[clause]
+            self._one.view[place] = NOBODY
+
+

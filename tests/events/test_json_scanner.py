@@ -1,0 +1,477 @@
+"""The scanner says what the plain decoder says, of the attributes that it was asked for."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sensewire.events import json_scanner, records
+from sensewire.events.decoding import Decoded, Decoding
+from sensewire.events.dictionary import Dictionary
+from sensewire.events.json_scanner import scan
+from sensewire.model.errors import EventError
+from sensewire.model.facts import DOUBLE, INTEGER, NO_WORD, UNSEEN, WORD, Facts
+from sensewire.model.flatten import LONGEST_NAMES
+from sensewire.model.terms import Term, string, term_of
+
+NOW = datetime(2024, 3, 1, tzinfo=UTC)
+PLAIN = Decoding(now=NOW)
+NAMES = ["a", "a.b", "a.b.c", "ab", "", ".", "a.", ".a", "b", "Zürich", "sensor.temperature.inside"]
+UNKNOWN = ["x", "specversio", "a.x", "x.a", "ba", "sensor", "sensor.temperature", "b.b", "🙂", "B"]
+
+Said = set[tuple[str, Term]] | str
+
+
+def scanned(
+    lines: Sequence[bytes],
+    names: Sequence[str] = NAMES,
+    decoding: Decoding = PLAIN,
+    between: bytes = b"\n",
+    dictionary: Dictionary | None = None,
+) -> Facts:
+    ends = np.cumsum([len(line) + len(between) for line in lines], dtype=np.int64) - len(between)
+    starts = ends - np.array([len(line) for line in lines], np.int64)
+    return scan(
+        between.join(lines),
+        starts,
+        ends,
+        Dictionary(names) if dictionary is None else dictionary,
+        decoding=decoding,
+        place=lambda row: f"row {row}",
+    )
+
+
+def term_at(facts: Facts, index: int) -> Term:
+    if facts.kind[index] == WORD:
+        attribute, term = facts.words[int(facts.word[index])]
+        assert attribute == facts.attribute[index]
+        return term
+    assert facts.word[index] == NO_WORD
+    value = float(facts.number[index])
+    assert facts.kind[index] in (INTEGER, DOUBLE)
+    return term_of(int(value)) if facts.kind[index] == INTEGER else term_of(value)
+
+
+def told(facts: Facts) -> list[Said]:
+    """What the columns say of each event."""
+    assert (np.diff(facts.event) >= 0).all()
+    said: list[set[tuple[str, Term]]] = [set() for _ in range(len(facts))]
+    for index, event in enumerate(facts.event):
+        said[event].add((facts.attributes[facts.attribute[index]], term_at(facts, index)))
+    assert not any(said[row] for row in facts.rejected)
+    return [facts.rejected.get(row, found) for row, found in enumerate(said)]
+
+
+def plainly(
+    line: bytes, row: int, names: Sequence[str] = NAMES, decoding: Decoding = PLAIN
+) -> Said:
+    outcomes = list(records.line(line, f"row {row}", decoding))
+    if len(outcomes) != 1:
+        return f"a batch of {len(outcomes)} CloudEvents; expected one event, for one row"
+    match outcomes[0]:
+        case Decoded(event=event):
+            facts = ((fact.property.text, fact.object) for fact in event.facts)
+            return {(name, term) for name, term in facts if name in names}
+        case rejected:
+            return rejected.reason
+
+
+def agree(
+    lines: Sequence[bytes],
+    names: Sequence[str] = NAMES,
+    decoding: Decoding = PLAIN,
+    between: bytes = b"\n",
+) -> None:
+    expected = [plainly(line, row, names, decoding) for row, line in enumerate(lines)]
+    assert told(scanned(lines, names, decoding, between)) == expected
+
+
+NUMBERS = [
+    "0", "-0", "-0.0", "0.0", "1e400", "-1e400", "1E+2", "1e-2", "01", "-01", "1.", ".5", "-",
+    "+1", "9007199254740992", "9007199254740993", "-9007199254740993", "999999999999999999",
+    "1234567890123456789", "18446744073709551615", "18446744073709551616", "9" * 59, "9" * 60,
+    "1" * 61, "0" * 20, "1" + "0" * 400, "0.1", "1e-320", "5e-324", "123456789012345678e-5",
+    "1e22", "1e23", "0.30000000000000004", "2.2250738585072011e-308", "1.7976931348623157e308",
+    "1e308", "8.5e-5", "0.00012345678901234567", "1e0000000000000000000", "1e00000005", "1e5.5",
+    "1e", "1e+", "1.5e-3", "9007199254740993.0", "9007199254740993e0", "0e999", "0.0e99999",
+    "1.0000000000000001", "12345678901234567890.5", "0." + "0" * 30 + "1", "0." + "0" * 80 + "1",
+    "1" + "0" * 30 + ".5", "NaN", "Infinity", "-Infinity", "1_000", "0x10", "1e281",
+    "123456789012345678e290", "1e-300",
+]  # fmt: skip
+ESCAPES = [
+    r"\u0000", r"\ud83d\ude42", r"\ud83d", r"\ude42", r"\ude42\ud83d", r"\ud83d\n", r"\"", r"\\",
+    r"\n\t\r\b\f\/", r"\x", r"\u12", r"\uD83D\uDE42", r"\u00e9", r"\u0061", r"\u20AC", "\\",
+    r"\u00310000", "\\u" + "0" * 21, "\\ua" + "1" * 18, "\\u0041" + "1" * 14, "1" * 25,
+    "\\u0041" + "1" * 15, r"\ud83d\u0041", r"\ud83dx\ude42",
+]  # fmt: skip
+STRINGS = [
+    "", "laptop", "seven77", "eight888", "nine99999", "é", "€uro", "🙂", "Zürich", "\x7f",
+    "x" * 40, "fifteen chars é", "\ud7ff\ue000",
+]  # fmt: skip
+SPACES = ["", "", "", "", " ", "\t", "\r", "  \t ", "\n"]
+
+spaces = st.sampled_from(SPACES)
+keys = st.sampled_from([*NAMES, *NAMES, *UNKNOWN, "c", "temperature.inside", "temperature"])
+strings = st.sampled_from(STRINGS) | st.text(max_size=20)
+
+
+@st.composite
+def key_texts(draw: st.DrawFn) -> str:
+    if draw(st.integers(0, 30)) == 0:
+        return (
+            '"'
+            + draw(st.sampled_from(["\\u0061", "specversion", "specversio\\u006e", "\\n"]))
+            + '"'
+        )
+    return json.dumps(draw(keys), ensure_ascii=draw(st.integers(0, 20)) == 0)
+
+
+@st.composite
+def string_texts(draw: st.DrawFn) -> str:
+    text = json.dumps(draw(strings), ensure_ascii=draw(st.booleans()))
+    if draw(st.integers(0, 5)) == 0:
+        cut = draw(st.integers(1, max(1, len(text) - 1)))
+        text = text[:cut] + draw(st.sampled_from(ESCAPES)) + text[cut:]
+    return text
+
+
+scalars = st.one_of(
+    string_texts(),
+    string_texts(),
+    st.sampled_from([*NUMBERS[:3], "12", "-7", "19.99", "null", "true", "false"]),
+    st.integers().map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+)
+
+
+def lists(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    item = st.tuples(spaces, values, spaces).map("".join)
+    return st.tuples(spaces, st.lists(item, max_size=4).map(",".join)).map(
+        lambda parts: f"[{parts[0]}{parts[1]}]"
+    )
+
+
+def objects(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    member = st.tuples(spaces, key_texts(), spaces, st.just(":"), spaces, values, spaces)
+    inside = st.lists(member.map("".join), max_size=6).map(",".join)
+    return st.tuples(spaces, inside).map(lambda parts: "{" + parts[0] + parts[1] + "}")
+
+
+values = st.recursive(scalars, lambda inner: lists(inner) | objects(inner), max_leaves=12)
+texts = st.tuples(spaces, objects(values), spaces).map(lambda parts: "".join(parts).encode())
+INSERTED = [
+    b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b" ", b"\x0c", b"\x00", b"\xef\xbb\xbf",
+    b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe0\x80\x80",
+    b"\xf0\x8f\xbf\xbf", b"\xc3", b"\xc3\xa9", b"\xe2\x82\xac", b"\xf0\x9f\x99\x82", b"1", b"-",
+    b".", b"e", b"true", b"null", b"//", b"\xc1\x80", b"\xf5\x80\x80\x80", b"\xe2\x82",
+    b"\xf0\x9f\x99", b"\x80", b"\x1f", b"\x7f",
+]  # fmt: skip
+
+
+@st.composite
+def hostile_texts(draw: st.DrawFn) -> bytes:
+    """A JSON text with some of its bytes flipped, cut off, doubled or moved in."""
+    text = bytearray(draw(texts))
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(text)))
+        match draw(st.integers(0, 4)):
+            case 0:
+                text[at:at] = draw(st.sampled_from(INSERTED))
+            case 1 if at < len(text):
+                text[at] ^= 1 << draw(st.integers(0, 7))
+            case 2:
+                del text[at:]
+            case 3:
+                del text[at : at + draw(st.integers(1, 4))]
+            case _:
+                text[at:at] = text[at : at + draw(st.integers(1, 12))]
+    return bytes(text)
+
+
+@given(st.lists(texts, min_size=1, max_size=8))
+def test_valid_texts(lines: list[bytes]) -> None:
+    agree(lines)
+
+
+@given(
+    st.lists(texts | hostile_texts(), min_size=1, max_size=8), st.sampled_from([b"\n", b"", b"1"])
+)
+def test_hostile_texts_with_whatever_stands_between(lines: list[bytes], between: bytes) -> None:
+    agree(lines, between=between)
+
+
+def odd_rows(
+    lines: Sequence[bytes], names: Sequence[str] = NAMES, decoding: Decoding = PLAIN
+) -> list[int]:
+    """The lines that went to the plain decoder."""
+    asked: list[int] = []
+
+    class Spy:
+        def __getattr__(self, name: str) -> object:
+            return getattr(records, name)
+
+        def line(self, raw: bytes, place: str, decoding: Decoding) -> object:
+            asked.append(int(place.removeprefix("row ")))
+            return records.line(raw, place, decoding)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_scanner, "records", Spy())
+        scanned(lines, names, decoding)
+    return asked
+
+
+def test_whatever_is_usual_never_reaches_the_plain_decoder() -> None:
+    values = [
+        "laptop", "Zürich", "🙂", 'say "hi"\n\u20ac', "", "x" * 100, True, False, None, [], {}, 0,
+        1, -5, 2**53, 2**60, 10**50, 0.5, -1e-7, 1e22, 0.1 + 0.2, 1 / 3, 1e100,
+        12345.678901234567, 1e-30, [1, [2, "x"], {"b": [3]}],
+        {"b": {"c": [1.5]}, "zz": {"": [{"a": "\\"}]}}, [{"b": 1}, {"b": 2}],
+    ]  # fmt: skip
+    documents = [{"a": value, "b": value, "unknown": value} for value in values]
+    lines = [
+        json.dumps(data, ensure_ascii=ascii).encode()
+        for data in documents
+        for ascii in (False, True)
+    ]
+    lines += [json.dumps(data, indent=1).encode() for data in documents]
+    assert odd_rows(lines) == []
+    agree(lines)
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+@pytest.mark.parametrize("form", ['{"a":%s}', '{"x":%s}', '{"a":[%s ]}', '{"a":1,"b":%s\n}', "%s"])
+def test_numbers(text: str, form: str) -> None:
+    agree([(form % text).encode()])
+
+
+@pytest.mark.parametrize("text", [*ESCAPES, *STRINGS])
+@pytest.mark.parametrize(
+    "form", ['{"a":"%s"}', '{"x":"%s"}', '{"%s":1}', '{"a":"x%sy1"}', '{"x":{"%s":1}}']
+)
+def test_strings(text: str, form: str) -> None:
+    agree([(form % text).encode()])
+
+
+@pytest.mark.parametrize("inserted", INSERTED)
+def test_bytes_anywhere(inserted: bytes) -> None:
+    text = b'{"a": ["xy", 1.5], "x": {"b": "z"}} '
+    agree([text[:at] + inserted + text[at:] for at in range(len(text) + 1)])
+
+
+def test_every_beginning_of_a_text() -> None:
+    text = '{"a.b":[true,false,null,-1.5e+3,"\\ud83d\\ude42 é"],"x":{"y":[{}]}}'.encode()
+    agree([text[:end] for end in range(len(text) + 1)], between=text[-3:])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a":1,"a":2}', '{"a":1,"a":null}', '{"x":1,"x":2}', '{"a":{"b":1},"a":{"b":2}}',
+        '{"a":{"b":1},"a":5}', '{"a.b":1,"a":{"b":2},"a.b":3}', '{"a":{"b":1,"b":2}}',
+        '{"a":[{"b":1},{"b":2,"b":3}]}', '{"a":{"b":1},"a.b":2}', '{"":1,"":2}', '{"":{"":1}}',
+        '{"a":{"":1},"a.":2}', '{"":{"a":1}}', '{".a":1}',
+        '{"a":{"b.c":1,"b":{"c":2}},"a.b":{"c":3}}', '{"a":[[],[[]],{}]}',
+        '{"a":[1,[2,[3,{"b":[4]}]]]}', '{"sensor":{"temperature.inside":1}}',
+        '{"sensor.temperature":{"inside":1}}', '{"sensor":{"temperature":1,"x":{"inside":2}}}',
+    ],
+)  # fmt: skip
+def test_keys_twice_and_paths_in_several_ways(text: str) -> None:
+    agree([text.encode()])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", " ", "\ufeff{}", "[]", "[1]", "1", '"a"', "null", "{}", "{} {}", "{}x", "{},", "{",
+        "}", '{"a"}', '{"a":}', '{"a":1,}', "{,}", '{"a":[1,]}', '{"a":[,1]}', '{"a":[1 2]}',
+        '{"a":1 "b":2}', '{"a":[1}', '{"a":{"b":1]}', "{a:1}", "{'a':1}", '{"a":tru}',
+        '{"a":truE}', '{"a":falsy}', '{"a":nul}', '{"a":nullx}', '{"x":truex}', '{1:2}',
+        '{"a":1}\x00', '\x0c{}', '{"a":\x0b1}',
+        '[{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"a":7}}]',
+        '[{"specversion":"1.0","id":"1","source":"s","type":"t"},{"specversion":1}]',
+        '{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"a":7}}',
+        '{"specversion":null}',
+        '{"specversio\\u006e":"1.0","id":"1","source":"s","type":"t","data":{"a":7}}',
+        '{"x":{"specversion":1},"a":1}', '{"a":1,"specversion":"2"}', '{"specversioX":1,"a":1}',
+    ],
+)  # fmt: skip
+def test_what_is_no_record(text: str) -> None:
+    agree([text.encode(), b'{"a":1}'])
+    agree([b'{"a":1}', text.encode()], between=b"")
+
+
+@pytest.mark.parametrize("depth", [60, 63, 64, 65, 100, 1_023, 1_024, 1_100])
+def test_depth(depth: int) -> None:
+    for open, close in (('{"a":', "}"), ("[", "]"), ('{"x":', "}")):
+        agree([(f'{{"a":{open * depth}1{close * depth}}}').encode()])
+
+
+def test_a_batch_is_no_row() -> None:
+    one = '{"specversion":"1.0","id":"1","source":"s","type":"t"}'
+    facts = scanned([f"[{one},{one}]".encode()])
+    assert facts.rejected == {0: "a batch of 2 CloudEvents; expected one event, for one row"}
+
+
+def test_names_that_come_to_too_much_are_rejected_as_by_the_plain_decoder() -> None:
+    key = "k" * (LONGEST_NAMES // 4_000)
+    members = ",".join(f'"{number}":1' for number in range(4_100))
+    for fewer in (members, members[: len(members) // 2]):
+        lines = [f'{{"a":1,"{key}":{{{fewer}}}}}'.encode()]
+        agree(lines)
+    assert isinstance(plainly(f'{{"{key}":{{{members}}}}}'.encode(), 0), str)
+
+
+TIMES = [
+    "2024-03-01", "2024-02-29", "2023-02-29", "2024-02-30", "2024-04-31", "2024-01-31",
+    "0000-01-01", "0001-01-01", "2024-13-01", "2024-00-01", "2024-01-00", "2024-03-01T10:30",
+    "2024-03-01T10:30:00", "2024-03-01T10:30:00Z", "2024-03-01T10:30:00.123456789Z",
+    "2024-03-01T10:30:00.", "2024-03-01T24:00:00", "2024-03-01T10:30:60Z", "2024-03-01T10:60:00Z",
+    "2024-03-01T10:30:00+01:00", "2024-03-01T10:30:00-14:00", "2024-03-01T10:30:00+14:01",
+    "2024-03-01T10:30:00+1:00", "2024-03-01T10:30:00z", "2024-03-01t10:30:00Z", "2024-03-01Z",
+    "2024-03-01 10:30:00", "2024/03/01", "20240301", "yesterday", "", "2024-03-01T",
+    "2024-03-01T10:30:00ZZ", "2024-03-01T10:30:00.1" + "0" * 20, "2024-03-01T10:30:00+01:60",
+    " 2024-03-01", "2024-03-0１", "9999-12-30T23:59:59-13:00", "2024-03-01T10:30:00.5+01:00",
+    "2024-03-01T1a:30:00",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("known", [["a"], ["a", "meta.time"]], ids=["unknown", "known"])
+def test_times_decide_about_events(known: list[str]) -> None:
+    decoding = Decoding(now=NOW, time_field="meta.time")
+    values = [*map(json.dumps, TIMES), "5", "1.5", "true", "null", "[]", "{}", '["2024-03-01"]']
+    values += [
+        '["2024-03-01","2024-03-02"]',
+        '["2024-03-01","2024-03-01"]',
+        '[["x"]]',
+        '"2024\\u002d03-01"',
+    ]
+    lines = [f'{{"a":1,"meta":{{"time":{value}}}}}'.encode() for value in values] + [b'{"a":1}']
+    facts = scanned(lines, known, decoding)
+    assert told_of(facts, "a") == [
+        plainly(line, row, ["a"], decoding) for row, line in enumerate(lines)
+    ]
+    usual = [b'{"meta":{"time":"2024-03-01T10:30:00.25Z"}}', b'{"meta.time":"2024-03-01"}']
+    assert odd_rows(usual, known, decoding) == []
+
+
+def told_of(facts: Facts, name: str) -> list[Said]:
+    """As `told`, of one attribute."""
+    wanted = facts.attributes.index(name)
+    keep = facts.attribute == wanted
+    columns = ("event", "attribute", "kind", "word", "number")
+    return told(replace(facts, **{column: getattr(facts, column)[keep] for column in columns}))
+
+
+def test_closed_attributes_take_no_new_strings() -> None:
+    dictionary = Dictionary(["a", "b"])
+    dictionary.close(0, ["old", "é"])
+    count = len(dictionary.words)
+    lines = [
+        f'{{"a": "{text}"}}'.encode() for text in ("old", "new", "\\u00e9", "\\n", "é", "ü", "old")
+    ]
+    lines.append(b'{"a": "new", "a": "newer"}')  # odd
+    facts = scanned(lines, dictionary=dictionary)
+    seen = [word != UNSEEN for word in facts.word]
+    assert seen == [True, False, True, False, True, False, True, False]
+    assert len(dictionary.words) == count
+    facts = scanned([b'{"a": 12345678901234567890, "b": "new"}'], dictionary=dictionary)
+    assert told(facts) == [{("a", term_of(12345678901234567890)), ("b", string("new"))}]
+
+
+def test_numbers_of_words_and_attributes_stay() -> None:
+    dictionary = Dictionary(["a"])
+    first = scanned([b'{"a":"x"}', b'{"a":"y"}', b'{"b":"z"}'], dictionary=dictionary)
+    dictionary.attribute("b")
+    again = scanned(
+        [b'{"b":"z","a":"y"}', b'{"a":"x"}', b'{"a":"y","a":"x"}'], dictionary=dictionary
+    )
+    assert again.word[1:].tolist() == [first.word[1], first.word[0], first.word[0]]
+    assert told(again)[0] == {("b", string("z")), ("a", string("y"))}
+
+
+def test_many_words_and_many_facts_make_room() -> None:
+    lines = [
+        json.dumps({"a": [f"{row} {index}" for index in range(100)], "b": "x" * 40 * row}).encode()
+        for row in range(100)
+    ]
+    agree(lines, ["a", "b"])
+    agree([json.dumps({"a": list(range(5_000)), "b": "é" * 100_000}).encode()], ["a", "b"])
+
+
+def test_many_names_and_many_keys() -> None:
+    names = [f"sensor{number}.value" for number in range(500)]
+    data: dict[str, object] = {f"sensor{number}": {"value": number} for number in range(0, 600, 7)}
+    data |= {f"unknown key of some length, number {number}": number for number in range(6_000)}
+    agree([json.dumps(data).encode()] * 2, names)
+
+
+def test_event_at_decodes_the_whole_row() -> None:
+    facts = scanned([b'{"id": "e1", "x": 1}', b'{"x": [2]}', b"{"], ["a"])
+    assert facts.event_at(0).id == "e1"
+    assert facts.event_at(1).id == "row 1"
+    assert [fact.object for fact in facts.event_at(1).facts] == [term_of(2)]
+    with pytest.raises(EventError, match="bad JSON"):
+        facts.event_at(2)
+
+
+@pytest.mark.parametrize(
+    "kind", [bytes, bytearray, memoryview, lambda raw: np.frombuffer(raw, np.uint8)]
+)
+def test_any_buffer_and_any_order_of_lines(kind: Callable[[bytes], Any]) -> None:
+    raw = b"".join(b'{"a":%d}' % (1_000 + row) for row in range(200))
+    starts = np.arange(0, len(raw), 10)
+    order = np.random.default_rng(7).permutation(200)
+    for rows in (np.arange(200), order):
+        facts = scan(
+            kind(raw),
+            starts[rows].astype(np.int32),
+            starts[rows].astype(np.int32) + 10,
+            Dictionary(["a"]),
+            decoding=PLAIN,
+            place=str,
+        )
+        assert facts.number.tolist() == (1_000 + rows).tolist()
+
+
+def test_no_lines() -> None:
+    none = np.zeros(0, np.int64)
+    facts = scan(b"", none, none, Dictionary(["a"]), decoding=PLAIN, place=str)
+    assert len(facts) == len(facts.event) == 0
+    assert told(scanned([b'{"a":1}'], [])) == [set()]
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_doubles_as_python_writes_them(value: float) -> None:
+    facts = scanned([f'{{"a":{value!r}}}'.encode()])
+    (number,) = facts.number
+    assert number == value
+
+
+@given(st.integers(1, 10**19), st.integers(-330, 300))
+@example(9007199254740993, 0)
+@example(9007199254740993, -1)
+@example(5 * (2**53 + 1), -1)
+@example(2**63 + 2**10, 0)
+def test_doubles_of_all_digits(decimal: int, power: int) -> None:
+    text = f"{decimal}e{power}"
+    agree([f'{{"a":{text}}}'.encode(), f'{{"a":-{decimal}.5e{power}}}'.encode()])
+
+
+@given(st.integers(2**52, 2**53 - 1), st.integers(-20, 10))
+def test_doubles_halfway_between_two(mantissa: int, shift: int) -> None:
+    halfway = (
+        Fraction(2 * mantissa + 1) * Fraction(2) ** shift
+    )  # 2 ** 53 and more: one bit too long
+    digits = halfway * 10**20
+    if halfway.denominator == 1 and halfway < 10**19:
+        agree([f'{{"a":{halfway.numerator}.0}}'.encode()])
+    elif digits.denominator == 1:
+        text = str(digits.numerator)
+        agree([f'{{"a":{text[:-20]}.{text[-20:].rstrip("0") or "0"}}}'.encode()])
