@@ -40,9 +40,10 @@ test-long: $(INSTALLED) ## the tests that are too long for every change
 	@echo "== pytest: the laws, on many examples"
 	@SENSEWIRE_EXAMPLES=1000 $(BIN)/pytest $(LAWS)
 
-bench: $(INSTALLED) ## measure how well meaning is matched; two minutes, with WordNet if Debian's is there
+bench: $(INSTALLED) ## measure meaning and, in small, the matching of records; five minutes
 	@$(BIN)/python benchmarks/meaning.py \
 		$(if $(wildcard /usr/share/wordnet/data.noun),--wordnet /usr/share/wordnet)
+	@$(BIN)/sensewire bench records --quick
 
 lint: $(INSTALLED) ## rules, format, types and the one-way imports
 	@echo "== ruff: rules"

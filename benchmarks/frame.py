@@ -109,23 +109,27 @@ class Run:
     left_out: list[LeftOut] = field(default_factory=list)
 
     def tables(self) -> Iterator["Table"]:
-        """For each workload and metric: contenders by size, with the ratio to the first of them."""
+        """A table for each workload: metrics and contenders by size, with ratios to the first."""
         from rich.table import Table
 
-        for (workload, metric, unit), rows in _grouped(self.rows):
+        for workload in dict.fromkeys(row.workload for row in self.rows):
+            rows = [row for row in self.rows if row.workload == workload]
             sizes = sorted({row.size for row in rows})
-            values = {(row.contender, row.size): row.value for row in rows}
-            contenders = [*dict.fromkeys(row.contender for row in rows)]
-            table = Table(title=f"{workload}: {metric} ({unit})", title_justify="left")
+            table = Table(title=workload, title_justify="left")
+            table.add_column("metric")
             table.add_column("contender")
             for size in sizes:
-                table.add_column(f"{size:,}", justify="right")
-            for contender in contenders:
-                cells = (
-                    _cell(values.get((contender, size)), values.get((contenders[0], size)))
-                    for size in sizes
-                )
-                table.add_row(contender, *cells)
+                table.add_column(f"{size:,}", justify="right", no_wrap=True)
+            for (metric, unit), values in _by_metric(rows).items():
+                contenders = [*dict.fromkeys(contender for contender, _ in values)]
+                for number, contender in enumerate(contenders):
+                    measured = (values.get((contender, size)) for size in sizes)
+                    first = (
+                        values.get((contenders[0], size)) if number else None for size in sizes
+                    )
+                    cells = map(_cell, measured, first)
+                    table.add_row("" if number else f"{metric}, {unit}", contender, *cells)
+                table.add_section()
             yield table
 
     def write(self, path: Path) -> Path:
@@ -209,20 +213,22 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _grouped(rows: Iterable[Row]) -> Iterator[tuple[tuple[str, str, str], list[Row]]]:
-    """Rows by workload, metric and unit, in the order in which each was first seen."""
-    found: dict[tuple[str, str, str], list[Row]] = {}
+def _by_metric(rows: Iterable[Row]) -> dict[tuple[str, str], dict[tuple[str, int], float]]:
+    """For each metric and its unit, in the order in which they came: contender, size → value."""
+    found: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
     for row in rows:
-        found.setdefault((row.workload, row.metric, row.unit), []).append(row)
-    workloads = [*dict.fromkeys(workload for workload, _, _ in found)]
-    yield from sorted(found.items(), key=lambda group: workloads.index(group[0][0]))
+        found.setdefault((row.metric, row.unit), {})[row.contender, row.size] = row.value
+    return found
 
 
 def _cell(value: float | None, first: float | None) -> str:
+    """A value, and its ratio to the first contender's, as a fraction where it is small."""
     if value is None:
         return "-"
-    ratio = f" ({value / first:.3g}×)" if first else ""
-    return written(value) + ratio
+    if not first or not value:
+        return written(value)
+    ratio = value / first
+    return f"{written(value)} ({f'{ratio:.3g}×' if ratio >= 0.1 else f'1/{1 / ratio:,.0f}'})"
 
 
 def written(value: float) -> str:
@@ -250,16 +256,18 @@ def _draw(rows: Sequence[Row], path: Path, title: str) -> None:
     )
     for panel in panels.flat[len(workloads) :]:
         panel.set_visible(False)
+    lines = {}
     for panel, workload in zip(panels.flat, workloads, strict=False):
         some = sorted((row for row in rows if row.workload == workload), key=_by_contender)
         for contender, points in groupby(some, key=lambda row: row.contender):
             line = [(row.size, row.value) for row in points]
             colour = f"C{contenders.index(contender)}"
-            panel.plot(*zip(*line, strict=True), marker="o", label=contender, color=colour)
+            (lines[contender],) = panel.plot(*zip(*line, strict=True), marker="o", color=colour)
         panel.set(xscale="log", yscale="log", title=workload, xlabel="subscriptions")
         panel.set_ylabel(f"{some[0].metric}, {some[0].unit}")
         panel.grid(visible=True, alpha=0.3)
-        panel.legend(fontsize="small")
+    handles = [lines[contender] for contender in contenders]
+    figure.legend(handles, contenders, loc="outside lower center", ncols=3)
     figure.suptitle(title)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)

@@ -102,7 +102,7 @@ def _ways(
 ) -> Iterator[tuple[str, Callable[[], tuple[Int32, Int32]]]]:
     """Each way to ask the engine, and what does it."""
     events = [Event.record(record) for record in texts.as_records(records, records.events)]
-    yield "match", lambda: _one_by_one(engine, events)
+    yield "match, one by one", lambda: _one_by_one(engine, events)
     columns = texts.as_columns(records, records.events)
     yield "match_batch", lambda: _in_a_batch(engine, columns)
     lines = texts.as_lines(records, records.events)

@@ -84,7 +84,9 @@ class Batches:
         if isinstance(batch, pa.Table):
             batch = _one_batch(batch)
         if not isinstance(batch, pa.RecordBatch):
-            raise EventError(f"a {type(batch).__name__} is no batch; expected a pyarrow.RecordBatch")
+            raise EventError(
+                f"a {type(batch).__name__} is no batch; expected a pyarrow.RecordBatch"
+            )
         now = datetime.now(UTC)
         with self._lock:
             facts = self._facts(batch, Decoding(now=now))
@@ -105,7 +107,9 @@ class Batches:
         if batch.schema.names == [JSON]:
             for name in self._dispatch.names():
                 self._dictionary.attribute(name)
-            return scan(*_texts_of(batch.column(0)), self._dictionary, decoding=decoding, place=_row)
+            return scan(
+                *_texts_of(batch.column(0)), self._dictionary, decoding=decoding, place=_row
+            )
         for name in _leaves(batch.schema):
             if self._is_wanted(name):
                 self._dictionary.attribute(name)

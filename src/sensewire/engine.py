@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from sensewire.batches import Batches
 
 
+_NOTHING_SELECTED: frozenset[tuple[tuple[str, Term], ...]] = frozenset({()})
+_ONE_EMPTY_ROW: tuple[Row, ...] = ({},)
+
+
 class Engine:
     """Standing subscriptions, and the matching of events against all of them.
 
@@ -143,20 +147,21 @@ class Engine:
 
     def _merged(self, found: Found) -> Matches:
         """What the clauses say of one event, put together for each subscription."""
-        rows: dict[str, set[tuple[tuple[str, Term], ...]]] = defaultdict(set)
+        rows: dict[str, frozenset[tuple[tuple[str, Term], ...]]] = defaultdict(frozenset)
         distances: dict[str, float] = {}
         reasons: dict[str, set[str]] = defaultdict(set)
-        _, subscribed = self._subscribers.rows_of(found.clauses)
-        for row in subscribed.tolist():
-            id = self._subscribers.standing(row).id
-            rows[id].add(())
-            distances[id] = 0.0
+        if len(found.clauses):
+            _, subscribed = self._subscribers.rows_of(found.clauses)
+            for row in subscribed.tolist():
+                id = self._subscribers.standing(row).id
+                rows[id] = _NOTHING_SELECTED
+                distances[id] = 0.0
         for _, answer in found.answers:
             for standing, names in self._subscribers.of(answer.clause):
                 if answer.reasons:
                     reasons[standing.id].update(answer.reasons)
                 if answer.rows:
-                    rows[standing.id].update(_rows_for(names, answer))
+                    rows[standing.id] |= set(_rows_for(names, answer))
                     known = distances.get(standing.id, answer.distance)
                     distances[standing.id] = min(known, answer.distance)
         return Matches(
@@ -220,6 +225,8 @@ def _rows_for(names: Names, answer: Answer) -> Iterator[tuple[tuple[str, Term], 
 
 def _in_order(rows: Iterable[tuple[tuple[str, Term], ...]]) -> tuple[Row, ...]:
     """Rows in the order of their texts, so that the same answer is always written alike."""
+    if rows is _NOTHING_SELECTED:
+        return _ONE_EMPTY_ROW
     by_text = sorted(rows, key=lambda row: [(name, str(term), term.kind) for name, term in row])
     return tuple(dict(row) for row in by_text)
 

@@ -226,5 +226,3 @@ class Subscribers:
         if not rows:
             del self._many[clause]
             self._one.view[place] = NOBODY
-
-

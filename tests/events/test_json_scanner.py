@@ -412,6 +412,28 @@ def test_many_names_and_many_keys() -> None:
     agree([json.dumps(data).encode()] * 2, names)
 
 
+@given(
+    st.lists(st.text("ab.-/\0é", max_size=6), max_size=12),
+    st.lists(st.lists(st.text("ab.-/\0é", max_size=3), min_size=1, max_size=4), max_size=12),
+)
+def test_any_names(names: list[str], paths: list[list[str]]) -> None:
+    lines = []
+    for path in [*paths, *([name] for name in names), *(name.split(".") for name in names)]:
+        data: object = 1
+        for key in reversed(path):
+            data = {key: [data, 2]}
+        lines.append(json.dumps(data, ensure_ascii=False).replace("\\u0000", "\x7f").encode())
+    names = [name.replace("\0", "\x7f") for name in names]
+    agree(lines, names)
+
+
+def test_names_with_very_many_dots() -> None:
+    name = "." * 100_000
+    agree(
+        [b'{"": 1, "": 2}', json.dumps({name: 1, "x": {"": 2}}).encode()], [name, "a", f"{name}a"]
+    )
+
+
 def test_event_at_decodes_the_whole_row() -> None:
     facts = scanned([b'{"id": "e1", "x": 1}', b'{"x": [2]}', b"{"], ["a"])
     assert facts.event_at(0).id == "e1"

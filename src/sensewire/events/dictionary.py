@@ -12,8 +12,8 @@ so that a stream of ever new strings costs nothing. The other words always have 
 is `full` still works; its owner makes a new one when it can. One thread at a time may use it.
 """
 
-import re
 import secrets
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -25,7 +25,7 @@ from sensewire.events.scanning_table import ENTRIES, NOT_FOUND, ROOM, SEED, Tabl
 from sensewire.events.scanning_values import INTEGERS, STRINGS
 from sensewire.model import datatypes
 from sensewire.model.facts import UNSEEN
-from sensewire.model.terms import FALSE, TRUE, Kind, Term, string
+from sensewire.model.terms import FALSE, TRUE, Kind, Term, string, term_of
 
 MOST_WORDS = 1_000_000
 MOST_BYTES = 134_217_728
@@ -55,10 +55,12 @@ class Dictionary:
         """Of the kernels, which number its entries as words."""
         self._most_words, self._most_bytes = most_words, most_bytes
         self._numbers: dict[str, int] = {}
-        self._prefixes: set[str] = set()
+        self._sorted: list[str] | None = None
         self._others: dict[tuple[int, Term], int] = {}
         self._closed: list[bool] = []
         self._truths: list[int] = []
+        self._closed_array: Bytes | None = None
+        self._truths_array: Int32 | None = None
         self._paths: Paths | None = None
         for name in attributes:
             self.attribute(name)
@@ -74,7 +76,10 @@ class Dictionary:
 
     def knows_below(self, name: str) -> bool:
         """Whether an attribute's dotted path goes on after this name."""
-        return name in self._prefixes
+        if self._sorted is None:
+            self._sorted = sorted(self.attributes)
+        place = bisect_left(self._sorted, f"{name}.")
+        return place < len(self._sorted) and self._sorted[place].startswith(f"{name}.")
 
     def attribute(self, name: str) -> int:
         """The number of the attribute, which is known from now on."""
@@ -86,24 +91,28 @@ class Dictionary:
             self._truths.append(self._other(found, TRUE))
             self._other(found, FALSE)
             self._closed.append(False)
-            self._paths = None
-            self._prefixes.update(name[: cut.start()] for cut in re.finditer("[.]", name))
+            self._closed_array = self._truths_array = self._paths = self._sorted = None
         return found
 
     def close(self, attribute: int, texts: Iterable[str] = ()) -> None:
         """Take no strings of the attribute but these, and those that have numbers already."""
         self.strings(attribute, texts)
         self._closed[attribute] = True
+        self._closed_array = None
 
     @property
     def closed(self) -> Bytes:
         """Attribute → 1 if it is closed, else 0."""
-        return np.array(self._closed, np.uint8)
+        if self._closed_array is None:
+            self._closed_array = np.array(self._closed, np.uint8)
+        return self._closed_array
 
     @property
     def truths(self) -> Int32:
         """Attribute → the number of its word `true`; that of `false` is the next one."""
-        return np.array(self._truths, np.int32)
+        if self._truths_array is None:
+            self._truths_array = np.array(self._truths, np.int32)
+        return self._truths_array
 
     @property
     def paths(self) -> Paths:
@@ -114,12 +123,27 @@ class Dictionary:
 
     def word(self, attribute: int, term: Term) -> int:
         """The number of a word; UNSEEN for a string that a closed attribute does not have."""
-        if term == string(term.text):
-            return int(self.strings(attribute, [term.text])[0])
-        if term.datatype == datatypes.INTEGER and term.text == str(term.value):
-            data, offsets = _joined([term.text.encode()])
-            return int(self._entries(2 * attribute + INTEGERS, data, offsets, None, True)[0])
-        return self._other(attribute, term)
+        return self.words_of([(attribute, term)])[0]
+
+    def words_of(self, asked: Sequence[tuple[int, Term]]) -> list[int]:
+        """The numbers of many words, in one go for all strings of an attribute."""
+        numbers = [0] * len(asked)
+        strings: dict[int, list[int]] = {}
+        for place, (attribute, term) in enumerate(asked):
+            if term.kind is Kind.STRING and term.datatype == datatypes.STRING:
+                strings.setdefault(attribute, []).append(place)
+            elif term.datatype == datatypes.INTEGER and term == term_of(term.value):
+                data, offsets = _joined([term.text.encode()])
+                (numbers[place],) = self._entries(
+                    2 * attribute + INTEGERS, data, offsets, None, True
+                )
+            else:
+                numbers[place] = self._other(attribute, term)
+        for attribute, places in strings.items():
+            found = self.strings(attribute, [asked[place][1].text for place in places])
+            for place, number in zip(places, found.tolist(), strict=True):
+                numbers[place] = number
+        return numbers
 
     def strings(self, attribute: int, texts: Iterable[str]) -> Int32:
         """The numbers of many strings of one attribute."""
@@ -178,6 +202,7 @@ class Dictionary:
     def _other(self, attribute: int, term: Term) -> int:
         found = self._others.get((attribute, term))
         if found is None:
+            self.keep_up()
             if self.table.counts[ENTRIES] == self.table.counts[ROOM]:
                 self.make_room()
             table = self.table

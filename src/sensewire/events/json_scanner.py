@@ -32,7 +32,7 @@ from sensewire.events.scanning_lines import (
     scan_lines,
     work_for,
 )
-from sensewire.events.scanning_rows import Columns, Row, facts_in, in_order, rows_of, with_rows
+from sensewire.events.scanning_rows import Columns, facts_in, in_order, rows_of, with_rows
 from sensewire.events.scanning_values import Wanted
 from sensewire.model.errors import EventError
 from sensewire.model.event import Event
@@ -157,14 +157,13 @@ def _padded(lines: Lines) -> Iterator[tuple[Bytes, Positions, Positions, int, in
 
 def _facts(lines: Lines, found: Found, odd: Sequence[int], dictionary: Dictionary) -> Facts:
     rejected: dict[int, str] = {}
-    rows: list[Row] = []
+    events: list[tuple[int, Event]] = []
     for row in odd:
         try:
-            event = lines.event_at(row)
+            events.append((row, lines.event_at(row)))
         except EventError as error:
             rejected[row] = str(error)
-        else:
-            rows += rows_of(event, row, dictionary)
+    rows = rows_of(events, dictionary)
     facts = found.counts[FACTS]
     columns = Columns(
         found.event[:facts],

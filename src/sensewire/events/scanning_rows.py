@@ -4,7 +4,7 @@ For the few events that no kernel decodes: each of their facts is a row, and the
 the columns where their events stand. Cost: linear in the columns.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,18 +43,30 @@ class Columns(NamedTuple):
         return Columns(event[index], attribute[index], kind[index], word[index], number[index])
 
 
-def rows_of(event: Event, row: int, dictionary: Dictionary) -> Iterator[Row]:
-    """The facts of a record, the event of that row, that the dictionary knows."""
-    for fact in event.facts:
-        name = fact.property.text
-        if name in dictionary:
-            attribute = dictionary.attribute(name)
-            kind = _plain_kind(fact.object)
-            if kind is None:
-                word = dictionary.word(attribute, fact.object)
-                yield Row(row, attribute, WORD, word, 0.0)
-            else:
-                yield Row(row, attribute, kind, NO_WORD, float(number_of(fact.object)))
+def rows_of(events: Sequence[tuple[int, Event]], dictionary: Dictionary) -> list[Row]:
+    """The facts of records, the events of these rows, that the dictionary knows."""
+    known = [
+        (row, dictionary.attribute(fact.property.text), fact.object)
+        for row, event in events
+        for fact in event.facts
+        if fact.property.text in dictionary
+    ]
+    kinds = [_plain_kind(term) for _, _, term in known]
+    words = iter(
+        dictionary.words_of(
+            [
+                (attribute, term)
+                for (_, attribute, term), kind in zip(known, kinds, strict=True)
+                if kind is None
+            ]
+        )
+    )
+    return [
+        Row(row, attribute, WORD, next(words), 0.0)
+        if kind is None
+        else Row(row, attribute, kind, NO_WORD, float(number_of(term)))
+        for (row, attribute, term), kind in zip(known, kinds, strict=True)
+    ]
 
 
 def _plain_kind(term: Term) -> int | None:

@@ -115,6 +115,8 @@ class Dispatch:
 
     def match(self, batch: Batch) -> Found:
         """The answers of all matchers for the events of the batch."""
+        if not self._elsewhere:
+            return self.matchers[0].match(batch)
         return joined([matcher.match(batch) for matcher in self.matchers])
 
     @property

@@ -23,10 +23,11 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.compiled.catalogue import Catalogue, Wanted
 from sensewire.match.compiled.facts import Reader, Translation
 from sensewire.match.compiled.growing import Growing
+from sensewire.match.compiled.ranking import Columns
 from sensewire.match.compiled.sample import Sample
-from sensewire.match.compiled.segment import Builder, Clauses, Columns, Segment
+from sensewire.match.compiled.segment import Builder, Clauses, Segment, compiled
 from sensewire.match.compiled.values import Values
-from sensewire.match.matcher import Answer, Found, Operator
+from sensewire.match.matcher import Answer, Found, Operator, found
 from sensewire.match.oracle_facts import Star
 from sensewire.match.oracle_judgement import Judgement
 from sensewire.match.oracle_operators import Replies
@@ -198,6 +199,8 @@ class Layered:
         judged = self._judged
         for segment in self._segments:
             events, places, loose = segment.match(columns, values, unknown)
+            if not len(events):
+                continue
             numbers = segment.clauses.numbers[places]
             kept = alive[numbers]
             doubtful = kept & (loose[events] | segment.is_judged[places])
@@ -215,10 +218,13 @@ class Layered:
                     answers.append((event, answer))
             kept &= ~doubtful
             sure.append((events[kept], numbers[kept]))
-        none = np.empty(0, np.int32)
+        if len(sure) == 1:
+            return Found(*sure[0], answers)
+        if not sure:
+            return found(answers)
         return Found(
-            np.concatenate([events for events, _ in sure] or [none]),
-            np.concatenate([numbers for _, numbers in sure] or [none]),
+            np.concatenate([events for events, _ in sure]),
+            np.concatenate([numbers for _, numbers in sure]),
             answers,
         )
 
@@ -245,7 +251,7 @@ class Layered:
         judged = np.zeros(len(self._alive), np.bool_)
         judged[list(self._judged)] = True
         sample = self._sample.columns()
-        return Segment(
+        return compiled(
             self.catalogue, clauses, judged[clauses.numbers], self._build, sample, self._values
         )
 
@@ -273,9 +279,7 @@ def _merged(one: Clauses, other: Clauses, alive: np.ndarray) -> Clauses:
 class _Judge:
     """Judges candidates as the oracle does, each event told once."""
 
-    def __init__(
-        self, knowledge: Knowledge, operators: Mapping[str, Operator], told: Told
-    ) -> None:
+    def __init__(self, knowledge: Knowledge, operators: Mapping[str, Operator], told: Told) -> None:
         self._knowledge = knowledge
         self._operators = operators
         self._told = told

@@ -6,6 +6,7 @@ of the record; no recursion, so that depth is no matter.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from sensewire.model.errors import EventError
@@ -39,7 +40,7 @@ def attributes(data: Mapping[str, Any]) -> Iterator[tuple[Term, Term]]:
         elif isinstance(value, list | tuple):
             pending.extend((path, item) for item in reversed(value))
         elif value is not None:
-            yield string(path[1:]), _term(path[1:], value)
+            yield _name(path), _term(path[1:], value)
 
 
 def id_in(data: Mapping[str, Any], field: str | None) -> str | None:
@@ -56,6 +57,12 @@ def id_in(data: Mapping[str, Any], field: str | None) -> str | None:
     if isinstance(found, str) and found:
         return found
     return str(found) if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+@lru_cache(maxsize=65_536)
+def _name(path: str) -> Term:
+    """An attribute's name: one term for all events that have it."""
+    return string(path[1:])
 
 
 def _members(path: str, value: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -68,6 +68,7 @@ class Axis(StrEnum):
     FLAG = "flag"
 
 
+BY_BYTES = (Axis.STRINGS, Axis.TEXTS)
 Key = float | bytes
 Span = tuple[Key | None, Key | None]
 

@@ -21,7 +21,15 @@ from sensewire.match.compiled.flags import Flags
 from sensewire.match.compiled.growing import Growing
 from sensewire.match.views import spelled
 from sensewire.model.canonical import Clause
-from sensewire.model.conditions import Between, Binds, Condition, Constant, Name, Order, constants_of
+from sensewire.model.conditions import (
+    Between,
+    Binds,
+    Condition,
+    Constant,
+    Name,
+    Order,
+    constants_of,
+)
 from sensewire.model.subscription import Atom, Conjunction, Not, Predicate
 from sensewire.model.terms import Kind
 

@@ -12,6 +12,7 @@ get the next numbers as they come. Numbers are never reused.
 Cost: one walk over the hierarchy at the first question, a walk below each concept that is asked for.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 
 from sensewire.knowledge.knowledge import Knowledge
@@ -29,6 +30,9 @@ class Concepts:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
         self._runs: dict[Term, tuple[Run, ...]] = {}
+        self._hierarchy = 0
+        self._saved: Callable[[Term], int | None] | None = None
+        self._saved_count = 0
 
     @cached_property
     def _numbers(self) -> dict[Term, int]:
@@ -44,13 +48,40 @@ class Concepts:
             if root not in numbers:
                 numbers[root] = len(numbers)
                 waiting.extend(reversed(values.children(root)))
+        self._hierarchy = len(numbers)
         return numbers
 
     def number(self, root: Term) -> int:
-        """The number of a root; booleans are one by their value."""
-        if root.kind is Kind.BOOLEAN:
-            root = TRUE if root.value else FALSE
-        return self._numbers.setdefault(root, len(self._numbers))
+        """The number of a root that is asked for; booleans are one by their value."""
+        root = _one_of_its_value(root)
+        known = self.find(root)
+        if known is None:
+            known = self._numbers[root] = len(self._numbers) + self._saved_count
+        return known
+
+    def find(self, root: Term) -> int | None:
+        """The number of a root, if it has one: nothing that is asked for is above it otherwise."""
+        root = _one_of_its_value(root)
+        known = self._numbers.get(root)
+        if known is None and self._saved is not None:
+            known = self._saved(root)
+        return known
+
+    def with_saved(self, saved: Callable[[Term], int | None], count: int) -> None:
+        """Take over the numbers of words that an index folder holds: the first ones."""
+        assert len(self._numbers) == self.of_hierarchy, "some word has a number already"
+        self._saved = saved
+        self._saved_count = count
+
+    @property
+    def of_hierarchy(self) -> int:
+        """How many numbers the knowledge's own concepts take, which come first."""
+        self._numbers  # noqa: B018 - they are numbered by the first look
+        return self._hierarchy
+
+    def words(self) -> list[Term]:
+        """The roots that have got numbers since, in their order."""
+        return list(self._numbers)[self.of_hierarchy :]
 
     def runs_below(self, root: Term) -> tuple[Run, ...]:
         """The numbers of a root and of all that is narrower, as runs.
@@ -85,6 +116,12 @@ def runs_of(numbers: list[int]) -> tuple[Run, ...]:
         else:
             runs.append((number, number + 1))
     return tuple(runs)
+
+
+def _one_of_its_value(root: Term) -> Term:
+    if root.kind is Kind.BOOLEAN:
+        return TRUE if root.value else FALSE
+    return root
 
 
 def is_datatype(root: Term) -> bool:

@@ -1,7 +1,7 @@
 """The facts of events as the columns that segments rank: of home vertices, and asked for at all."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,13 +9,14 @@ import numpy.typing as npt
 from sensewire.match.compiled.catalogue import Catalogue
 from sensewire.match.compiled.conjunctions import Int32, Truths
 from sensewire.match.compiled.growing import Growing
-from sensewire.match.compiled.segment import Columns
+from sensewire.match.compiled.ranking import Columns
 from sensewire.match.compiled.values import Values, Word, is_plain_number
 from sensewire.model.event import Fact
 from sensewire.model.facts import DOUBLE, INTEGER, NO_WORD, WORD, Doubles, Facts
 from sensewire.model.terms import RDF_TYPE, Kind, Term, number_of, string, term_of
 
 Kinds = npt.NDArray[np.uint8]
+_MOST_PROPERTIES = 100_000
 
 
 class Reader:
@@ -24,9 +25,8 @@ class Reader:
     def __init__(self, catalogue: Catalogue, values: Values) -> None:
         self.catalogue = catalogue
         self.values = values
-        self._as_words: dict[Term, bool | None] = {}
-        self._attributes = -1
-        self._sensitive = 0
+        self._plans: dict[Term, _Plan | None] = {}
+        self._as_of = (-1, -1)
 
     def columns(self, events: Sequence[tuple[Term | None, Sequence[Fact]]]) -> Columns:
         """The columns of events, each with its home vertex."""
@@ -35,25 +35,33 @@ class Reader:
         kind: list[int] = []
         word: list[int] = []
         number: list[float] = []
+        plans = self._current_plans()
         for row, (home, facts) in enumerate(events):
             types = _types(facts)
             for subject, name, value in facts:
-                if subject != home:
+                if subject is not home and subject != home:
                     continue
-                as_words = self.numbers_are_words(name)
-                if as_words is None:  # no clause asks for it
+                plan = plans.get(name, _NEW)
+                if plan is _NEW:
+                    plan = self._planned(name)
+                if plan is None:
                     continue
                 event.append(row)
-                property.append(self.values.property(name))
-                if not as_words and is_plain_number(value):
+                property.append(plan.property)
+                if plan.ranks_numbers and is_plain_number(value):
                     found = number_of(value)
                     kind.append(DOUBLE if isinstance(found, float) else INTEGER)
                     word.append(NO_WORD)
                     number.append(float(found))
                 else:
                     kind.append(WORD)
-                    declared = types.get(value, ())
-                    word.append(self.values.word(Word(property[-1], value, tuple(declared))))
+                    declared = tuple(types[value]) if value in types else ()
+                    known = plan.words.get(value) if not declared else None
+                    if known is None:
+                        known = self.values.word(Word(plan.property, value, declared))
+                        if not declared:
+                            plan.words[value] = known
+                    word.append(known)
                     number.append(0.0)
         return Columns(
             len(events),
@@ -66,19 +74,40 @@ class Reader:
 
     def numbers_are_words(self, property: Term) -> bool | None:
         """Whether the numbers of a property are looked at one by one; None: nothing asks for it."""
-        catalogue = self.catalogue
-        if (self._attributes, self._sensitive) != (
-            len(catalogue.attributes),
-            len(catalogue.sensitive),
-        ):
-            self._as_words.clear()
-            self._attributes, self._sensitive = len(catalogue.attributes), len(catalogue.sensitive)
-        if property not in self._as_words:
-            served = catalogue.attributes.served_by(property)
-            self._as_words[property] = (
-                any(each in catalogue.sensitive for each in served) if served else None
-            )
-        return self._as_words[property]
+        plans = self._current_plans()
+        plan = plans[property] if property in plans else self._planned(property)
+        return None if plan is None else not plan.ranks_numbers
+
+    def _current_plans(self) -> dict[Term, "_Plan | None"]:
+        """What is known of properties, as long as no attribute came."""
+        now = (len(self.catalogue.attributes), len(self.catalogue.sensitive))
+        if now != self._as_of:
+            self._plans.clear()
+            self._as_of = now
+        return self._plans
+
+    def _planned(self, property: Term) -> "_Plan | None":
+        served = self.catalogue.attributes.served_by(property)
+        plan = None
+        if served:
+            ranks = not any(each in self.catalogue.sensitive for each in served)
+            plan = _Plan(self.values.property(property), ranks, {})
+        if len(self._plans) >= _MOST_PROPERTIES:
+            self._plans.clear()
+        self._plans[property] = plan
+        return plan
+
+
+class _Plan(NamedTuple):
+    """What is done with a property's values: whether numbers are ranked as they are, and the
+    numbers of its words."""
+
+    property: int
+    ranks_numbers: bool
+    words: dict[Term, int]
+
+
+_NEW = _Plan(-1, False, {})
 
 
 class Translation:
@@ -150,8 +179,8 @@ class Translation:
 
 def _types(facts: Sequence[Fact]) -> Mapping[Term, Sequence[Term]]:
     """The classes that an event declares for its vertices."""
-    types: dict[Term, list[Term]] = defaultdict(list)
+    types: dict[Term, list[Term]] = {}
     for subject, name, value in facts:
         if name.kind is Kind.IRI and name == RDF_TYPE:
-            types[subject].append(value)
+            types.setdefault(subject, []).append(value)
     return types

@@ -26,6 +26,7 @@ from sensewire.match.compiled.simd import available
 from sensewire.match.compiled.single import match_single
 
 _FEW = 64  # events: up to here `single` is the faster one
+_ROOM = 1 << 14
 
 KERNELS = ("panel", "single", "odd", "portable panel", "portable single")
 """The kernels by name; without AVX-512 the first two are the portable ones."""
@@ -36,8 +37,20 @@ class _Scratch(threading.local):
 
     def __init__(self) -> None:
         self.bits = np.zeros(COLUMNS * BITS, np.uint64)
-        self.out_event = np.empty(1 << 12, np.int32)
-        self.out_conjunction = np.empty(1 << 12, np.int32)
+        self.make_room(_ROOM)
+
+    def make_room(self, pairs: int) -> None:
+        """New room for so many pairs; what is not used of it takes no memory."""
+        self.out_event = np.empty(pairs, np.int32)
+        self.out_conjunction = np.empty(pairs, np.int32)
+
+    def taken(self, event: Array, conjunction: Array, number: int) -> tuple[Int32, Int32]:
+        """The pairs found: copied out where they are few, else given away with the room."""
+        if number > _ROOM:
+            self.make_room(number + number // 4)  # the next call may well find as many
+            return event[:number], conjunction[:number]
+        self.out_event, self.out_conjunction = event, conjunction
+        return event[:number].copy(), conjunction[:number].copy()
 
 
 _scratch = _Scratch()
@@ -105,8 +118,7 @@ class Index:
                     *self._tables, *columns, rest, scratch.bits,
                     out_event, out_conjunction, filled,
                 )  # fmt: skip
-        scratch.out_event, scratch.out_conjunction = out_event, out_conjunction
-        return out_event[:filled].copy(), out_conjunction[:filled].copy()
+        return scratch.taken(out_event, out_conjunction, filled)
 
 
 def build(conjunctions: Conjunctions, sample: Entries) -> Index:

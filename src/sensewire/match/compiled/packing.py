@@ -43,6 +43,7 @@ BY_RANK, BY_CLASS, BY_GRID, BY_CELL = 1, 2, 4, 8
 MOST_POSTINGS = 8
 """Ranks of a test that its conjunction may be posted under one by one."""
 _WORTH_A_LIST = 8  # uses of a test
+_LIST_OVER_POSTINGS = 64  # uses for each rank, from which on a list beats postings by rank
 _INTERVALS_WORTH = 64  # ranks a use, of a test that no cell could hold
 _CLASS_RANKS = 65_536
 
@@ -52,7 +53,7 @@ class PackedTests:
     """The tests as the kernels hold them, and the slots' columns.
 
     A test's note has, from its highest bit, the chance that an event meets it (32 bits of a float,
-    so that notes sort by it), 16 bits that are 0, the ways of posting (8 bits), the form (8 bits).
+    so that notes sort by it), its uses (16 bits), the ways of posting (8 bits), the form (8 bits).
     """
 
     column: Array  # slot → column, NO_COLUMN
@@ -78,8 +79,10 @@ def pack_tests(conjunctions: Conjunctions, expected: Frequencies) -> PackedTests
     )  # fmt: skip
     shared = _worth_a_list(conjunctions, uses, size, posting)
     posting[shared] |= BY_CLASS
-    posting[shared & (size > 1)] &= ~np.uint8(BY_RANK)
+    posting[shared & (uses >= _LIST_OVER_POSTINGS * size)] &= ~np.uint8(BY_RANK)
+    posting[(posting & BY_RANK) != 0] &= ~np.uint8(BY_CLASS)
     note = chance.view(np.uint32).astype(np.uint64) << np.uint64(32)
+    note |= np.minimum(uses, 65_535).astype(np.uint64) << np.uint64(16)
     note |= posting.astype(np.uint64) << np.uint64(8)
     note |= form
     return PackedTests(column, word, note)
@@ -229,3 +232,9 @@ def posting_of(note: Any) -> Any:
 def chance_of(note: Any) -> Any:
     """The chance in a test's note."""
     return np.uint32(note >> np.uint64(32)).view(np.float32)
+
+
+@inlined
+def uses_of(note: Any) -> Any:
+    """How many conjunctions have the test, up to 65,535, in its note."""
+    return (np.int64(note) >> 16) & 0xFFFF

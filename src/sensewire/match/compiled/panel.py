@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sensewire.match.compiled.conjunctions import LOOSE
-from sensewire.match.compiled.jit import Array, inlined, kernel, loop
+from sensewire.match.compiled.jit import Array, kernel, loop
 from sensewire.match.compiled.layout import (
     COLUMNS,
     CONSTANT_COLUMN,
@@ -47,7 +47,7 @@ from sensewire.match.compiled.layout import (
     dyadic_offset,
 )
 from sensewire.match.compiled.output import grown
-from sensewire.match.compiled.scan import CANDIDATES, EVENT_BITS, drain, verify
+from sensewire.match.compiled.scan import CANDIDATES, LEFT_SHIFT, LIST_SHIFT, RIGHT_SHIFT, drain, verify
 from sensewire.match.compiled.simd import cells_of_32
 
 BATCH = 4096
@@ -83,7 +83,7 @@ def match_panel(
         for local in range(number):
             work[local] = np.uint64(local)
         out_event, out_conjunction, matches, waiting = drain(
-            vector, work, number, None, list_start, first, second, target, body, intervals,
+            vector, None, work, number, number * sizes[SIZE_EVERY], list_start, first, second, target, body, intervals,
             offsets, slot, rank, row, events, candidates, waiting, out_event, out_conjunction,
             matches,
         )  # fmt: skip
@@ -101,35 +101,39 @@ def match_panel(
         for level in range(-2, LEVELS):
             place, inner = np.int64(0), np.int64(0)
             while place < there - here:
-                filled, place, inner = _unit_work(
+                filled, total, place, inner = _unit_work(
                     level, unit, place, inner, there - here, sorted_event, sorted_rank, slots,
                     units, buckets, class_offsets, class_lists, list_start, work,
                 )  # fmt: skip
                 out_event, out_conjunction, matches, waiting = drain(
-                    vector, work, filled, None, list_start, first, second, target, body,
+                    vector, None, work, filled, total, list_start, first, second, target, body,
                     intervals, offsets, slot, rank, row, events, candidates, waiting, out_event,
                     out_conjunction, matches,
                 )  # fmt: skip
-    keys = np.empty(width + 64, np.uint64)
     pair_event = np.empty(width + 64, np.uint16)
     pair_cell = np.empty(width + 64, np.uint16)
+    ordered = np.empty(width, np.uint64)
     for pair in range(len(pairs)):
+        left, right = pairs[pair, PAIR_LEFT], pairs[pair, PAIR_RIGHT]
+        present_in_both = _pair_cells(
+            vector, number, width, left, right, sizes[SIZE_FINE], bucket, present,
+            pair_event, pair_cell,
+        )  # fmt: skip
         for grid in range(2):
-            base = pairs[pair, PAIR_FINE] if grid == 0 else pairs[pair, PAIR_COARSE]
+            base, side = pairs[pair, PAIR_FINE], sizes[SIZE_FINE]
+            if grid == 1:
+                base = pairs[pair, PAIR_COARSE]
+                _coarsen(present_in_both, pair_cell, sizes[SIZE_FINE], sizes[SIZE_COARSE])
+                side = sizes[SIZE_COARSE]
             if base < 0:
                 continue
-            side = sizes[SIZE_FINE] if grid == 0 else sizes[SIZE_COARSE]
-            left, right = pairs[pair, PAIR_LEFT], pairs[pair, PAIR_RIGHT]
-            filled = _pair_cells(
-                vector, number, width, left, right, side, bucket, present, pair_event, pair_cell
-            )
-            filled = _pair_work(
-                filled, base, side * side, left, right, pair_event, pair_cell, row, list_start,
-                counts, work, keys,
+            filled, total = _pair_work(
+                present_in_both, base, side * side, left, right, pair_event, pair_cell,
+                list_start, counts, ordered, work,
             )  # fmt: skip
             out_event, out_conjunction, matches, waiting = drain(
-                vector, work, filled, keys, list_start, first, second, target, body, intervals,
-                offsets, slot, rank, row, events, candidates, waiting, out_event,
+                vector, True, work, filled, total, list_start, first, second, target, body,
+                intervals, offsets, slot, rank, row, events, candidates, waiting, out_event,
                 out_conjunction, matches,
             )  # fmt: skip
     out_event = grown(out_event, matches, matches + waiting + 64)
@@ -248,50 +252,57 @@ def _unit_work(
     level: int, unit: int, place: int, inner: int, number: int, sorted_event: Array,
     sorted_rank: Array, slots: Array, units: Array, buckets: Array, class_offsets: Array,
     class_lists: Array, list_start: Array, work: Array,
-) -> tuple[int, int, int]:  # fmt: skip
+) -> tuple[int, int, int, int]:  # fmt: skip
     """The lists that hold something, of the entries from `place` on, until the work is full.
 
+    How many they are, their postings, and where to go on.
     Level −2 are the lists by rank, −1 the classes (of which `inner` is the next), the others dyadic.
     """
-    filled = 0
+    filled, total = 0, np.int64(0)
     if level == -1:
         base = units[unit, UNIT_CLASSES]
         if base < 0:
-            return 0, number, 0
+            return 0, total, number, 0
         while place < number:
             row = base + np.int64(sorted_rank[place])
             begin, end = np.int64(class_offsets[row]), np.int64(class_offsets[row + 1])
             local = np.uint64(sorted_event[place])
             while inner < end - begin:
                 if filled == len(work):
-                    return filled, place, inner
-                work[filled] = (np.uint64(class_lists[begin + inner]) << np.uint64(EVENT_BITS)) | local
+                    return filled, total, place, inner
+                which = np.uint64(class_lists[begin + inner])
+                work[filled] = (which << np.uint64(LIST_SHIFT)) | local
                 filled += 1
+                total += np.int64(list_start[which + np.uint64(1)]) - np.int64(list_start[which])
                 inner += 1
             inner = 0
             place += 1
-        return filled, place, 0
+        return filled, total, place, 0
     if level == -2:
         base = units[unit, UNIT_EQUAL]
         shift = units[unit, UNIT_EQUAL_SHIFT]
         if base < 0:
-            return 0, number, 0
+            return 0, total, number, 0
         for k in range(number):
             cell = np.uint64(base + (np.int64(sorted_rank[k]) >> shift))
-            work[filled] = (cell << np.uint64(EVENT_BITS)) | np.uint64(sorted_event[k])
-            filled += list_start[cell + np.uint64(1)] > list_start[cell]
-        return filled, number, 0
+            work[filled] = (cell << np.uint64(LIST_SHIFT)) | np.uint64(sorted_event[k])
+            postings = np.int64(list_start[cell + np.uint64(1)]) - np.int64(list_start[cell])
+            filled += postings > 0
+            total += postings
+        return filled, total, number, 0
     if not (units[unit, UNIT_LEVELS] >> level) & 1:
-        return 0, number, 0
+        return 0, total, number, 0
     base = units[unit, UNIT_DYADIC] + dyadic_offset(level)
     shift = np.int64(slots[units[unit, UNIT_SLOT], SLOT_SHIFT])
     start = units[unit, UNIT_BUCKETS]
     for k in range(number):
         bucket = np.int64(buckets[start + code_of(np.int64(sorted_rank[k]), shift)])
         cell = np.uint64(base + (bucket >> level))
-        work[filled] = (cell << np.uint64(EVENT_BITS)) | np.uint64(sorted_event[k])
-        filled += list_start[cell + np.uint64(1)] > list_start[cell]
-    return filled, number, 0
+        work[filled] = (cell << np.uint64(LIST_SHIFT)) | np.uint64(sorted_event[k])
+        postings = np.int64(list_start[cell + np.uint64(1)]) - np.int64(list_start[cell])
+        filled += postings > 0
+        total += postings
+    return filled, total, number, 0
 
 
 @loop
@@ -326,45 +337,51 @@ def _pair_cells(
     return filled
 
 
-@kernel
+@loop
+def _coarsen(number: int, pair_cell: Array, fine: int, coarse: int) -> None:
+    """Make cells of the coarse grid out of those of the fine one."""
+    shift, exponent = 0, 0
+    while (coarse << shift) < fine:
+        shift += 1
+    while (1 << exponent) < coarse:
+        exponent += 1
+    for k in range(number):
+        cell = np.int64(pair_cell[k])
+        row, column = cell >> (exponent + 2 * shift), (cell & (fine - 1)) >> shift
+        pair_cell[k] = (row << exponent) | column
+
+
+@loop
 def _pair_work(
     number: int, base: int, cells: int, left: int, right: int, pair_event: Array,
-    pair_cell: Array, row: Array, list_start: Array, counts: Array, work: Array, keys: Array,
-) -> int:  # fmt: skip
-    """The cells that hold something, sorted where there are enough, with the events' two codes."""
-    ordered = np.empty(number, np.uint64)
+    pair_cell: Array, list_start: Array, counts: Array, ordered: Array, work: Array,
+) -> tuple[int, int]:  # fmt: skip
+    """The cells that hold something, sorted where events are many, and their postings."""
+    columns = (np.uint64(left) << np.uint64(LEFT_SHIFT)) | (
+        np.uint64(right) << np.uint64(RIGHT_SHIFT)
+    )
+    same = (np.uint64(base) << np.uint64(LIST_SHIFT)) | columns
     if 4 * number < cells:
         for k in range(number):
-            cell = np.uint64(base + np.int64(pair_cell[k]))
-            ordered[k] = (cell << np.uint64(EVENT_BITS)) | np.uint64(pair_event[k])
+            cell = np.uint64(pair_cell[k])
+            ordered[k] = (same + (cell << np.uint64(LIST_SHIFT))) | np.uint64(pair_event[k])
     else:
         counts[: cells + 1] = 0
         for k in range(number):
             counts[np.uint64(pair_cell[k]) + np.uint64(1)] += np.int32(1)
-        for cell in range(cells):
-            counts[cell + 1] += counts[cell]
+        for i in range(cells):
+            counts[i + 1] += counts[i]
         for k in range(number):
             cell = np.uint64(pair_cell[k])
             place = np.uint64(counts[cell])
             counts[cell] += np.int32(1)
-            ordered[place] = ((cell + np.uint64(base)) << np.uint64(EVENT_BITS)) | np.uint64(
-                pair_event[k]
-            )
-    filled = 0
+            ordered[place] = (same + (cell << np.uint64(LIST_SHIFT))) | np.uint64(pair_event[k])
+    filled, total = 0, np.int64(0)
     for k in range(number):
         item = ordered[k]
-        cell = item >> np.uint64(EVENT_BITS)
-        codes = (item & np.uint64(0xFFFF)) * np.uint64(COLUMNS)
+        which = item >> np.uint64(LIST_SHIFT)
+        postings = np.int64(list_start[which + np.uint64(1)]) - np.int64(list_start[which])
         work[np.uint64(filled)] = item
-        keys[np.uint64(filled)] = grid_key(
-            row[codes + np.uint64(left)], row[codes + np.uint64(right)]
-        )
-        filled += list_start[cell + np.uint64(1)] > list_start[cell]
-    return filled
-
-
-@inlined
-def grid_key(left: Any, right: Any) -> np.uint64:
-    """Two codes, each twice, as the grid's postings are compared with them."""
-    twice = np.uint64(0x10001)
-    return (np.uint64(left) * twice) | ((np.uint64(right) * twice) << np.uint64(32))
+        filled += postings > 0
+        total += postings
+    return filled, total

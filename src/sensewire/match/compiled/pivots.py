@@ -33,6 +33,7 @@ from sensewire.match.compiled.packing import (
     chance_of,
     form_of,
     posting_of,
+    uses_of,
 )
 from sensewire.match.compiled.selectivity import Frequencies
 
@@ -42,6 +43,7 @@ _RARE = 0.002  # a pivot that so few events meet is as good as any
 _GRID_OVER_PRODUCT = 3.0  # what comes by a grid's cells, over what meets both tests
 _CELL_OVER_TEST = 2.0
 _MOST_CELLS = 8
+_VISIT_OVER_POSTING = 32.0  # what visiting a list costs, over reading a posting
 _WITHOUT = 0.25  # a pivot that more events meet is none
 _SAMPLED = 1 << 17
 _WORTH_A_VISIT = 6.0  # candidates of an event that a pair's grid must save
@@ -100,8 +102,12 @@ def _best(
             never = t
         how = posting_of(about)
         cost = np.float64(chance_of(about))
-        if how & (BY_RANK | BY_CLASS) and cost < exact_cost:
+        if how & BY_RANK and cost < exact_cost:
             exact, exact_cost = t, cost
+        if how & BY_CLASS:
+            shared = cost * (1.0 + _VISIT_OVER_POSTING / uses_of(about))
+            if shared < exact_cost:
+                exact, exact_cost = t, shared
         if how & BY_CELL and cost * _CELL_OVER_TEST < cell_cost:
             cell, cell_cost = t, cost * _CELL_OVER_TEST
         if how & BY_GRID:

@@ -6,7 +6,7 @@ new weigh the same and noting one costs next to nothing.
 
 import numpy as np
 
-from sensewire.match.compiled.segment import NO_FACTS, Columns
+from sensewire.match.compiled.ranking import NO_FACTS, Columns
 
 MOST = 4_096
 

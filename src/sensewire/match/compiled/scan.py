@@ -4,7 +4,7 @@ A batch's *work* is pairs of list and event. For each, the postings of the list 
 event's row, eight at a time with AVX-512, else one by one without branches; those that pass are
 matches, or candidates whose body is met later, some hundreds at a time, so that bodies are fetched
 ahead. Two arguments choose the code that numba compiles: `vector` is None for the portable form,
-and `keys` is None except in the grid, where it holds the event's two codes for each work item.
+and `grid` is None but for the grid's lists, where an event's two codes are compared first.
 
 Invariant: results never outgrow their room, since every posting gives at most one and `drain`
 makes room for all postings of the work that it reads.
@@ -20,8 +20,8 @@ from sensewire.match.compiled.odd import within
 from sensewire.match.compiled.output import grown
 from sensewire.match.compiled.simd import block, block_of_grid, fetch, lowest_bit, unmet
 
-EVENT_BITS = 16
-"""A work item is list << EVENT_BITS | event of the batch."""
+LEFT_SHIFT, RIGHT_SHIFT, LIST_SHIFT = 16, 24, 32
+"""A work item is the event of the batch, a grid's left and right column, the list, in this order."""
 SEGMENT = 4096
 _ENOUGH = 512
 CANDIDATES = _ENOUGH + SEGMENT + 64
@@ -35,35 +35,38 @@ _ROOM = 64
 
 @kernel
 def drain(
-    vector: Any, work: Array, number: int, keys: Any,
+    vector: Any, grid: Any, work: Array, number: int, total: int,
     list_start: Array, first: Array, second: Array, target: Array, body: Array, intervals: Array,
     offsets: Array, slot: Array, rank: Array, row: Array, events: Array,
     candidates: Array, waiting: int, out_event: Array, out_conjunction: Array, matches: int,
 ) -> tuple[Array, Array, int, int]:  # fmt: skip
-    """Read all lists of `work`, in pieces that the results are given room for."""
+    """Read all lists of `work`, with `total` postings, in pieces that the results have room for."""
     begin = 0
     while begin < number:
-        total = np.int64(0)
-        end = begin
-        while end < number and total < _PIECE:
-            item = work[end] >> np.uint64(EVENT_BITS)
-            total += np.int64(list_start[item + np.uint64(1)]) - np.int64(list_start[item])
-            end += 1
+        end = number
+        if total > _PIECE:
+            total = np.int64(0)
+            end = begin
+            while end < number and total < _PIECE:
+                item = work[end] >> np.uint64(LIST_SHIFT)
+                total += np.int64(list_start[item + np.uint64(1)]) - np.int64(list_start[item])
+                end += 1
         needed = matches + waiting + total + _ROOM
         out_event = grown(out_event, matches, needed)
         out_conjunction = grown(out_conjunction, matches, needed)
         matches, waiting = _read(
-            vector, work, begin, end, keys, list_start, first, second, target, body,
+            vector, grid, work, begin, end, list_start, first, second, target, body,
             intervals, offsets, slot, rank, row, events, candidates, waiting, out_event,
             out_conjunction, matches,
         )  # fmt: skip
         begin = end
+        total = _PIECE + 1
     return out_event, out_conjunction, matches, waiting
 
 
 @loop
 def _read(
-    vector: Any, work: Array, begin: int, end: int, keys: Any,
+    vector: Any, grid: Any, work: Array, begin: int, end: int,
     list_start: Array, first: Array, second: Array, target: Array, body: Array, intervals: Array,
     offsets: Array, slot: Array, rank: Array, row: Array, events: Array,
     candidates: Array, waiting: int, out_event: Array, out_conjunction: Array, matches: int,
@@ -71,14 +74,14 @@ def _read(
     first_at, second_at, target_at = first.ctypes.data, second.ctypes.data, target.ctypes.data
     row_at, candidates_at = row.ctypes.data, candidates.ctypes.data
     event_at, conjunction_at = out_event.ctypes.data, out_conjunction.ctypes.data
-    low_bits = np.uint64((1 << EVENT_BITS) - 1)
+    low_bits = np.uint64((1 << LEFT_SHIFT) - 1)
     for k in range(begin, end):
         item = work[np.uint64(k)]
-        which = item >> np.uint64(EVENT_BITS)
+        which = item >> np.uint64(LIST_SHIFT)
         local = np.int64(item & low_bits)
         if k + _AHEAD < end:
             later = work[np.uint64(k + _AHEAD)]
-            start = np.int64(list_start[later >> np.uint64(EVENT_BITS)])
+            start = np.int64(list_start[later >> np.uint64(LIST_SHIFT)])
             there = row_at + 128 * np.int64(later & low_bits)
             fetch(there)
             fetch(there + 64)
@@ -89,18 +92,21 @@ def _read(
         stop = np.int64(list_start[which + np.uint64(1)])
         event = np.int64(events[np.uint64(local)])
         key = np.int64(0)
-        if keys is not None:
-            key = np.int64(keys[np.uint64(k)])
+        if grid is not None:
+            codes = np.uint64(64 * local)
+            left = row[codes + ((item >> np.uint64(LEFT_SHIFT)) & np.uint64(63))]
+            right = row[codes + ((item >> np.uint64(RIGHT_SHIFT)) & np.uint64(63))]
+            key = np.int64(left) * 0x10001 | (np.int64(right) * 0x10001 << 32)
         while start < stop:
             part = min(start + SEGMENT, stop)
             if vector is None:
                 matches, waiting = _few_by_few(
-                    start, part, local, event, keys, np.uint64(key), first, second, target, row,
+                    start, part, local, event, grid, np.uint64(key), first, second, target, row,
                     candidates, waiting, out_event, out_conjunction, matches,
                 )  # fmt: skip
             else:
                 for i in range(start, part, 8):
-                    if keys is not None:
+                    if grid is not None:
                         counts = block_of_grid(
                             first_at + 8 * i, second_at + 8 * i, target_at + 4 * i,
                             row_at + 128 * local, key, part - i, local, event,
@@ -128,7 +134,7 @@ def _read(
 
 @inlined
 def _few_by_few(
-    start: int, stop: int, local: int, event: int, keys: Any, key: Any,
+    start: int, stop: int, local: int, event: int, grid: Any, key: Any,
     first: Array, second: Array, target: Array, row: Array,
     candidates: Array, waiting: int, out_event: Array, out_conjunction: Array, matches: int,
 ) -> tuple[int, int]:  # fmt: skip
@@ -142,7 +148,7 @@ def _few_by_few(
         for k in range(_FEW):  # a constant number, so that the compiler unrolls it
             word = first[begin + np.uint64(k)]
             low, high = word & mask, (word >> np.uint64(16)) & mask
-            if keys is None:
+            if grid is None:
                 code = np.uint64(row[codes + ((word >> np.uint64(32)) & np.uint64(63))])
                 holds = (code >= low) & (code <= high) & (code != word >> np.uint64(48))
             else:

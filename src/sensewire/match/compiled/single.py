@@ -39,8 +39,8 @@ from sensewire.match.compiled.layout import (
     dyadic_offset,
 )
 from sensewire.match.compiled.output import grown
-from sensewire.match.compiled.panel import aligned_rows, grid_key
-from sensewire.match.compiled.scan import CANDIDATES, EVENT_BITS, drain, verify
+from sensewire.match.compiled.panel import aligned_rows
+from sensewire.match.compiled.scan import CANDIDATES, LEFT_SHIFT, LIST_SHIFT, RIGHT_SHIFT, drain, verify
 
 MOST_ENTRIES = 64
 """Of a plain event: its entries are compared with each other."""
@@ -60,7 +60,6 @@ def match_single(
     bucket = np.zeros(COLUMNS, np.int64)
     candidates = np.empty(CANDIDATES, np.uint64)
     work = np.empty(1024, np.uint64)
-    keys = np.empty(2 * len(pairs), np.uint64)
     events = np.empty(1, np.int32)
     odd = np.empty(end - begin, np.int32)
     other = 0
@@ -84,14 +83,14 @@ def match_single(
                 work, filled,
             )  # fmt: skip
         out_event, out_conjunction, matches, waiting = drain(
-            vector, work, filled, None, list_start, first, second, target, body, intervals,
+            vector, None, work, filled, _postings(work, filled, list_start), list_start, first, second, target, body, intervals,
             offsets, slot, rank, row, events, candidates, 0, out_event, out_conjunction, matches,
         )  # fmt: skip
         if len(pairs) > 0:
             work = grown(work, 0, 2 * len(pairs))
-            filled = _cells(sizes, pairs, list_start, row, bucket, work, keys)
+            filled = _cells(sizes, pairs, list_start, row, bucket, work)
             out_event, out_conjunction, matches, waiting = drain(
-                vector, work, filled, keys, list_start, first, second, target, body, intervals,
+                vector, True, work, filled, _postings(work, filled, list_start), list_start, first, second, target, body, intervals,
                 offsets, slot, rank, row, events, candidates, waiting, out_event,
                 out_conjunction, matches,
             )  # fmt: skip
@@ -135,10 +134,10 @@ def _lists(
     base = units[unit, UNIT_EQUAL]
     if base >= 0:
         cell = base + (r >> units[unit, UNIT_EQUAL_SHIFT])
-        work[filled] = np.uint64(cell) << np.uint64(EVENT_BITS)
+        work[filled] = np.uint64(cell) << np.uint64(LIST_SHIFT)
         filled += list_start[cell + 1] > list_start[cell]
     for i in range(begin, end):
-        work[filled] = np.uint64(class_lists[i]) << np.uint64(EVENT_BITS)
+        work[filled] = np.uint64(class_lists[i]) << np.uint64(LIST_SHIFT)
         filled += 1
     if units[unit, UNIT_BUCKETS] >= 0:
         quantile = np.int64(buckets[units[unit, UNIT_BUCKETS] + code])
@@ -148,29 +147,38 @@ def _lists(
         for level in range(LEVELS):
             if (levels >> level) & 1:
                 cell = units[unit, UNIT_DYADIC] + dyadic_offset(level) + (quantile >> level)
-                work[filled] = np.uint64(cell) << np.uint64(EVENT_BITS)
+                work[filled] = np.uint64(cell) << np.uint64(LIST_SHIFT)
                 filled += list_start[cell + 1] > list_start[cell]
     return work, filled
 
 
 @loop
 def _cells(
-    sizes: Array, pairs: Array, list_start: Array, row: Array, bucket: Array, work: Array,
-    keys: Array,
-) -> int:  # fmt: skip
+    sizes: Array, pairs: Array, list_start: Array, row: Array, bucket: Array, work: Array
+) -> int:
     """The cells of all pairs of slots that the event has."""
     filled = 0
     for pair in range(len(pairs)):
         left, right = pairs[pair, PAIR_LEFT], pairs[pair, PAIR_RIGHT]
         if row[left] == 0 or row[right] == 0:
             continue
-        key = grid_key(row[left], row[right])
+        columns = (np.uint64(left) << np.uint64(LEFT_SHIFT)) | (
+            np.uint64(right) << np.uint64(RIGHT_SHIFT)
+        )
         for grid in range(2):
             base = pairs[pair, PAIR_FINE] if grid == 0 else pairs[pair, PAIR_COARSE]
             if base >= 0:
                 side = sizes[SIZE_FINE] if grid == 0 else sizes[SIZE_COARSE]
                 cell = base + (bucket[left] * side >> 8) * side + (bucket[right] * side >> 8)
-                work[filled] = np.uint64(cell) << np.uint64(EVENT_BITS)
-                keys[filled] = key
+                work[filled] = (np.uint64(cell) << np.uint64(LIST_SHIFT)) | columns
                 filled += list_start[cell + 1] > list_start[cell]
     return filled
+
+
+@loop
+def _postings(work: Array, number: int, list_start: Array) -> int:
+    total = np.int64(0)
+    for k in range(number):
+        which = work[k] >> np.uint64(LIST_SHIFT)
+        total += np.int64(list_start[which + np.uint64(1)]) - np.int64(list_start[which])
+    return total

@@ -82,9 +82,7 @@ class Values:
         root = self.knowledge.value_root(word.term, self.scope_of(word.property))
         return view_of(word.term, root, word.types, self.knowledge)
 
-    def seen(
-        self, word: Word, axis: Axis, detail: object, scope: Scope
-    ) -> tuple[Seen, ...]:
+    def seen(self, word: Word, axis: Axis, detail: object, scope: Scope) -> tuple[Seen, ...]:
         """Where a word stands on an axis of an attribute whose constants are read in a scope."""
         if axis is Axis.WORDS:
             return tuple(self._on_words(word, scope))
@@ -98,19 +96,18 @@ class Values:
         """Its root, that of its text in the constants' scope, its classes, its own datatypes."""
         root = self.knowledge.value_root
         term = word.term
-        numbers: dict[int, None] = {}
+        roots: dict[Term, None] = {}
         if term.kind is not Kind.NUMBER:
-            numbers[self._concepts.number(root(term, self.scope_of(word.property)))] = None
-            numbers[self._concepts.number(root(term, scope))] = None
+            roots[root(term, self.scope_of(word.property))] = None
+            roots[root(term, scope)] = None
         type_scope = self.knowledge.scope_of(RDF_TYPE) if word.types else None
         for each in word.types:
-            numbers[self._concepts.number(root(each, type_scope))] = None
+            roots[root(each, type_scope)] = None
         if term.datatype is not None and not is_datatype(datatype := iri(term.datatype)):
-            numbers[self._concepts.number(datatype)] = None
-        if not numbers:
-            yield NOWHERE
-        for number in numbers:
-            yield Seen(float(number))
+            roots[datatype] = None
+        for each in roots or (None,):
+            number = None if each is None else self._concepts.find(each)
+            yield NOWHERE if number is None else Seen(float(number))
 
 
 def _seen(term: Term, axis: Axis, detail: object) -> Seen:
