@@ -13,9 +13,10 @@ from sensewire.match.compiled.conjunctions import Conjunctions, Entries, Int32, 
 from workloads.records import CHOICES, Asked, Happened, Operator, Records
 from workloads.workload import Workload, conjoined
 
-_POINT, _OUTSIDE, _CHOICE = range(3)  # how a key is read: an interval, all but one rank, ranks
+_INTERVAL, _OUTSIDE, _CHOICE = range(3)  # how a key is read: an interval, all but a rank, ranks
 _SHIFT = 13  # bits of a code among choices: 8,191 words
 _BITS = 24  # bits of a rank elsewhere
+_MANY = 1 << _BITS
 
 
 def workload(records: Records) -> Workload:
@@ -84,13 +85,15 @@ def _conjunctions(records: Records, thresholds: list[Int32 | None]) -> Conjuncti
     strict = operator == Operator.ABOVE
     low[strict] = point[strict] + 1
     keys, test = np.unique(_keys(asked, low, high), return_inverse=True)
+    keys, again = np.unique(_plainest(keys, highest), return_inverse=True)
+    test = again[test]
     slot, negated, lows, highs = _decoded(keys, highest)
     return conjoined(highest, asked.offsets, test, slot, negated, lows, highs)
 
 
 def _keys(asked: Asked, low: Int64, high: Int64) -> Int64:
     """One number for each test, equal for equal tests: how to read it, slot, negated, ranks."""
-    form = np.full(len(low), _POINT, np.int64)
+    form = np.full(len(low), _INTERVAL, np.int64)
     ranks = low << _BITS | high
     outside = asked.operator == Operator.UNEQUAL
     form[outside] = _OUTSIDE
@@ -105,13 +108,30 @@ def _keys(asked: Asked, low: Int64, high: Int64) -> Int64:
     return ((form << 1 | asked.negated) << 8 | asked.attribute) << 52 | ranks
 
 
+def _plainest(keys: Int64, highest: Int32) -> Int64:
+    """One key where several would be the same ranks: `in` of neighbours, `!=` of an end, …"""
+    slot, _, low, high = _decoded(keys, highest)
+    count = (low > 0).sum(axis=1)
+    least, most = np.where(low > 0, low, _MANY).min(axis=1), high.max(axis=1)
+    inside = np.where(low > 0, high - low + 1, 0).sum(axis=1)
+    gap = np.where(high < most[:, None], high, 0).max(axis=1) + 1  # of two intervals
+    whole = (least == 1) & (most == highest[slot]) & (inside == highest[slot] - 1)
+    head = keys & ~((3 << 61) | ((1 << 52) - 1))  # slot and negated
+    found = keys.copy()
+    row = np.flatnonzero((count == 2) & whole)
+    found[row] = head[row] | _OUTSIDE << 61 | gap[row]
+    row = np.flatnonzero(count == 1)
+    found[row] = head[row] | least[row].astype(np.int64) << _BITS | most[row]
+    return found
+
+
 def _decoded(keys: Int64, highest: Int32) -> tuple[Int64, np.ndarray, Int32, Int32]:
     """Slot, negated, and the intervals as rows, 0 for none."""
     ranks, slot = keys & ((1 << 52) - 1), keys >> 52 & 0xFF
     negated, form = (keys >> 60 & 1).astype(np.bool_), keys >> 61
     low = np.zeros((len(keys), CHOICES), np.int64)
     high = np.zeros((len(keys), CHOICES), np.int64)
-    row = np.flatnonzero(form == _POINT)
+    row = np.flatnonzero(form == _INTERVAL)
     low[row, 0], high[row, 0] = ranks[row] >> _BITS, ranks[row] & ((1 << _BITS) - 1)
     row = np.flatnonzero(form == _OUTSIDE)
     low[row, 0], high[row, 0] = 1, ranks[row] - 1

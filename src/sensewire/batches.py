@@ -10,6 +10,7 @@ functions have something to add to, or whose clauses only the oracle takes.
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 
 import numpy as np
@@ -64,12 +65,18 @@ class Batches:
     """Matches batches of records, all by one dictionary of attributes and words."""
 
     def __init__(
-        self, knowledge: Knowledge, dispatch: Dispatch, subscribers: Subscribers, seen: Seen
+        self,
+        knowledge: Knowledge,
+        dispatch: Dispatch,
+        subscribers: Subscribers,
+        seen: Seen,
+        subscribing: AbstractContextManager[object],
     ) -> None:
         self._knowledge = knowledge
         self._dispatch = dispatch
         self._subscribers = subscribers
         self._seen = seen
+        self._subscribing = subscribing  # held while somebody comes or goes
         self._lock = threading.Lock()
         self._dictionary = Dictionary()
         self._mapped = frozenset(
@@ -99,7 +106,8 @@ class Batches:
             fast = [row for row in rows if row not in as_events]
             found.append(self._by_others(facts, fast))
         found.append(self._by_events(facts, sorted(as_events), rejected))
-        return _tables(joined(found), self._subscribers, rejected)
+        with self._subscribing:
+            return _tables(joined(found), self._subscribers, rejected)
 
     def _facts(self, batch: pa.RecordBatch, decoding: Decoding) -> Facts:
         if self._dictionary.full:

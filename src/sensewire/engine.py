@@ -7,11 +7,12 @@
 The same code runs wherever events are matched.
 """
 
+import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import nsmallest
 from os import PathLike
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Self
 
 from sensewire.explain.explanation import Explanation
 from sensewire.explain.inquiry import explained
@@ -72,6 +73,7 @@ class Engine:
         self._subscribers = Subscribers()
         self._named = 0
         self._seen = Seen()
+        self._lock = threading.RLock()
         self._batches: Batches | None = None
 
     def match(self, event: Event, best: int | None = None) -> Matches:
@@ -84,7 +86,9 @@ class Engine:
             raise EventError(batch.rejected[0])
         known = self.knowledge
         self._seen.note(batch, known.is_ambiguous_in if known.content.entities else None)
-        matches = self._merged(self._dispatch.match(batch))
+        found = self._dispatch.match(batch)
+        with self._lock:
+            matches = self._merged(found)
         if best is None:
             return matches
         nearest = nsmallest(best, matches, key=lambda match: (match.distance, match.subscription))
@@ -105,7 +109,9 @@ class Engine:
         if self._batches is None:
             from sensewire.batches import Batches  # the decoders' kernels are imported with it
 
-            self._batches = Batches(self.knowledge, self._dispatch, self._subscribers, self._seen)
+            self._batches = Batches(
+                self.knowledge, self._dispatch, self._subscribers, self._seen, self._lock
+            )
         return self._batches.matched(batch)
 
     def add(self, subscription: Subscription, id: str | None = None) -> str:
@@ -114,7 +120,10 @@ class Engine:
             raise SubscriptionError(
                 f"a {type(subscription).__name__} is no subscription; make one with parse(text)"
             )
-        name = self._new_id() if id is None else id
+        with self._lock:
+            return self._added(subscription, self._new_id() if id is None else id)
+
+    def _added(self, subscription: Subscription, name: str) -> str:
         if not isinstance(name, str) or not name:
             raise SubscriptionError(f"the id {name!r} is no string that is not empty")
         if name in self._subscribers:
@@ -139,11 +148,15 @@ class Engine:
 
     def remove(self, id: str) -> None:
         """End a subscription."""
-        standing = self._subscribers.remove(id)
-        if standing is None:
-            raise SubscriptionError(f"there is no subscription {id!r}")
-        for number in standing.clauses:
-            self._dispatch.remove(number)
+        with self._lock:
+            clauses = self._subscribers.remove(id)
+            if clauses is None:
+                raise SubscriptionError(f"there is no subscription {id!r}")
+            for number in clauses:
+                if not self._dispatch.is_restored(number):
+                    self._dispatch.remove(number)
+                elif not self._subscribers.users_of(number):
+                    self._dispatch.forget(number)
 
     def _merged(self, found: Found) -> Matches:
         """What the clauses say of one event, put together for each subscription."""
@@ -153,7 +166,7 @@ class Engine:
         if len(found.clauses):
             _, subscribed = self._subscribers.rows_of(found.clauses)
             for row in subscribed.tolist():
-                id = self._subscribers.standing(row).id
+                id = self._subscribers.id(row)
                 rows[id] = _NOTHING_SELECTED
                 distances[id] = 0.0
         for _, answer in found.answers:
@@ -177,7 +190,8 @@ class Engine:
 
     def explain(self, id: str, event: Event) -> Explanation:
         """Why an event matches a subscription, or not: condition by condition."""
-        standing = self._subscribers.find(id)
+        with self._lock:
+            standing = self._subscribers.find(id)
         if standing is None:
             raise SubscriptionError(f"there is no subscription {id!r}")
         _check_event(event)
@@ -194,16 +208,36 @@ class Engine:
             unknown=dict(self._seen.unknown),
         )
 
-    def save(self, path: str | PathLike[str]) -> Never:
-        """Write the index to a folder; this version cannot yet."""
-        raise _not_yet("save an index")
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all that stands to an index folder, which `Engine.open` maps into memory."""
+        from sensewire.saving import save
+
+        compiled = self._dispatch.matchers[0]
+        if not self._dispatch.takes_facts:
+            raise SensewireError('an engine with a matcher of its own cannot be saved; use "auto"')
+        with self._lock:
+            save(path, self.knowledge, compiled, self._subscribers)
 
     @classmethod
     def open(
         cls, path: str | PathLike[str], *, operators: Mapping[str, Operator] | None = None
-    ) -> Never:
-        """Open a saved index; this version cannot yet."""
-        raise _not_yet("open a saved index")
+    ) -> Self:
+        """The engine that was saved to a folder; its index is mapped, and read where it is needed.
+
+        Operators are no part of the folder: those that subscriptions call are given again.
+        """
+        from sensewire.language.parse import parse
+        from sensewire.saving import Saved, apart_in, knowledge_in, opened_folder, restored
+
+        folder = opened_folder(path)
+        engine = cls(knowledge_in(folder), operators=operators)
+        saved = Saved.of(folder.arrays)
+        restored(engine._dispatch.matchers[0], folder, engine.knowledge, saved)
+        engine._dispatch.restore(saved.clauses)
+        engine._subscribers = Subscribers(saved)
+        for id, text in apart_in(folder.arrays):
+            engine.add(parse(text), id=id)
+        return engine
 
 
 def _check_event(event: object) -> None:
@@ -211,10 +245,6 @@ def _check_event(event: object) -> None:
         raise EventError(
             f"a {type(event).__name__} is no event; make one with Event.record or Event.rdf"
         )
-
-
-def _not_yet(what: str) -> SensewireError:
-    return SensewireError(f"this version cannot {what}")
 
 
 def _rows_for(names: Names, answer: Answer) -> Iterator[tuple[tuple[str, Term], ...]]:

@@ -7,7 +7,7 @@ expanded by arithmetic. Rows below `len(base)` stand in arrays that an index fol
 came since. Rows are never used again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,24 +40,20 @@ class Standing:
 class Base(Protocol):
     """Subscriptions of an index folder."""
 
-    clauses: int
-    """How many clauses they have: numbers below are theirs."""
-    some_have_many_clauses: bool
+    @property
+    def clauses(self) -> int:
+        """How many clauses they have: numbers below are theirs."""
+        ...
 
+    @property
+    def some_have_many_clauses(self) -> bool: ...
     def __len__(self) -> int: ...
-
-    def row(self, id: str) -> int | None:
-        """The row of an id."""
-        ...
-
-    def ids(self, rows: Int64) -> pa.Array:
-        """The ids of rows."""
-        ...
-
-    def standing(self, row: int) -> Standing:
-        """All of a row."""
-        ...
-
+    def row(self, id: str) -> int | None: ...
+    def id(self, row: int) -> str: ...
+    def ids(self, rows: Int64) -> pa.Array: ...
+    def text(self, row: int) -> str: ...
+    def clauses_of(self, row: int) -> tuple[int, ...]: ...
+    def standing(self, row: int) -> Standing: ...
     def rows_of(self, clauses: Int32) -> tuple[Int64, Int64]:
         """For each clause its rows: which of the clauses, and the row."""
         ...
@@ -87,11 +83,31 @@ class Subscribers:
     def __contains__(self, id: str) -> bool:
         return self._row(id) is not None
 
-    def __iter__(self) -> Iterator[Standing]:
-        """All that stand, in the order in which they came."""
-        for row in np.flatnonzero(self._alive).tolist():
-            yield self.standing(row)
-        yield from self._standing.values()
+    def rows(self) -> Iterator[int]:
+        """The rows of all that stand, in the order in which they came."""
+        yield from np.flatnonzero(self._alive).tolist()
+        yield from self._standing
+
+    def id(self, row: int) -> str:
+        """The id of a row."""
+        if row < self._first:
+            assert self._base is not None
+            return self._base.id(row)
+        return self._standing[row].id
+
+    def text(self, row: int, unparse: Callable[[Subscription], str]) -> str:
+        """What a row subscribes to, as a text."""
+        if row < self._first:
+            assert self._base is not None
+            return self._base.text(row)
+        return unparse(self._standing[row].subscription)
+
+    def clauses_of(self, row: int) -> tuple[int, ...]:
+        """The clauses of a row."""
+        if row < self._first:
+            assert self._base is not None
+            return self._base.clauses_of(row)
+        return self._standing[row].clauses
 
     def find(self, id: str) -> Standing | None:
         """The subscription of an id."""
@@ -116,20 +132,20 @@ class Subscribers:
         for clause in dict.fromkeys(standing.clauses):
             self._subscribe(clause, row)
 
-    def remove(self, id: str) -> Standing | None:
-        """Forget the subscription of an id; None where there is none."""
+    def remove(self, id: str) -> tuple[int, ...] | None:
+        """Forget the subscription of an id; its clauses, or None where there is none."""
         row = self._row(id)
         if row is None:
             return None
-        standing = self.standing(row)
+        clauses = self.clauses_of(row)
         if row < self._first:
             self._alive[row] = False
             self._removed += 1
-            return standing
+            return clauses
         del self._rows[id], self._standing[row]
-        for clause in dict.fromkeys(standing.clauses):
+        for clause in dict.fromkeys(clauses):
             self._unsubscribe(clause, row)
-        return standing
+        return clauses
 
     def of(self, clause: int) -> Iterator[tuple[Standing, Names]]:
         """The subscriptions that have a clause, each as often as it has it."""
@@ -140,9 +156,9 @@ class Subscribers:
                 if number == clause:
                     yield standing, names
 
-    def has_any(self, clause: int) -> bool:
-        """Whether some subscription that stands has a clause."""
-        return len(self.rows_of(np.array([clause], np.int32))[1]) > 0
+    def users_of(self, clause: int) -> int:
+        """How many subscriptions that stand have a clause."""
+        return len(self.rows_of(np.array([clause], np.int32))[1])
 
     def rows_of(self, clauses: Int32) -> tuple[Int64, Int64]:
         """For each clause the rows that have it: which of the clauses, and the row."""

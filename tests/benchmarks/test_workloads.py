@@ -4,6 +4,8 @@ Proved by breaking: neighbours of an `in` left apart, equal tests kept apart, `<
 prefix of a digit too few, records written without their last value: each was caught.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import orjson
 import pytest
@@ -52,18 +54,15 @@ def test_tests_are_distinct_and_their_intervals_ascend(name: str) -> None:
     conjunctions = small(name).conjunctions
     tests = conjunctions.tests
     seen = set()
-    for number, (start, end) in enumerate(
-        zip(tests.offsets[:-1].tolist(), tests.offsets[1:].tolist(), strict=True)
-    ):
+    for number, (start, end) in enumerate(pairwise(tests.offsets.tolist())):
         low, high = tests.low[start:end].tolist(), tests.high[start:end].tolist()
-        assert all(1 <= each for each in low)
+        assert all(each >= 1 for each in low)
         assert all(each <= conjunctions.ranks[tests.slot[number]] for each in high)
         assert all(a <= b for a, b in zip(low, high, strict=True))
         assert all(a + 1 < b for a, b in zip(high, low[1:], strict=False))
         seen.add((int(tests.slot[number]), bool(tests.negated[number]), *low, *high))
     assert len(seen) == len(tests.slot)
-    offsets = conjunctions.offsets.tolist()
-    for start, end in zip(offsets, offsets[1:], strict=False):
+    for start, end in pairwise(conjunctions.offsets.tolist()):
         asked = conjunctions.test[start:end]
         assert len({*asked.tolist()}) == len(asked) >= 2
         assert not tests.negated[asked].all()
@@ -79,7 +78,7 @@ def test_events_have_as_many_entries_as_they_should() -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_texts_and_ranks_say_the_same(kind: Kind) -> None:
     """The engine on texts and JSON finds what the truth on ranks says, for every event."""
-    drawn = records.drawn(kind, 600, 60, 0, 3)
+    drawn = records.drawn(kind, 2_000, 30, 0, 3)
     workload = ranked.workload(drawn)
     engine = Engine()
     for number, text in enumerate(texts.subscriptions(drawn)):
@@ -90,7 +89,7 @@ def test_texts_and_ranks_say_the_same(kind: Kind) -> None:
         given = sorted(int(match.subscription) for match in matches)
         assert given == truth.matching(workload.conjunctions, workload.events, row).tolist()
         found += len(given)
-    assert found > 10
+    assert found > 5
 
 
 def test_every_operator_is_written() -> None:

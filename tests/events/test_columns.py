@@ -16,10 +16,8 @@ from sensewire.events.dictionary import Dictionary
 from sensewire.model.event import Event
 from sensewire.model.facts import UNSEEN, Facts
 from sensewire.model.terms import string, term_of
-from tests.events.test_json_scanner import Said, told
+from tests.events.telling import NOW, PLAIN, Said, told
 
-NOW = datetime(2024, 3, 1, tzinfo=UTC)
-PLAIN = Decoding(now=NOW)
 Values = st.SearchStrategy[Any]  # Any: whatever a column may hold
 Column = tuple[pa.DataType, Values]
 
@@ -185,6 +183,8 @@ def test_nanoseconds_are_kept() -> None:
         (pa.duration("s"), timedelta(1)),
         (pa.map_(pa.string(), pa.int64()), [("k", 1)]),
         (pa.dictionary(pa.int8(), pa.binary()), b"x"),
+        (pa.month_day_nano_interval(), (1, 2, 3)),
+        (pa.uuid(), b"0123456789abcdef"),
     ],
     ids=str,
 )
@@ -248,6 +248,15 @@ def test_dates_that_python_cannot_hold_reject_their_rows() -> None:
     assert said[0].startswith(
         "the column 'a' holds a value of type timestamp[us, tz=Nowhere/At_All]"
     )
+
+
+def test_dictionaries_of_arrow() -> None:
+    indices = pa.array([0, 1, None, 2, 0], pa.int8())
+    for values in (["x", None, "x"], ["x", None, "x", "y", "z", "never"]):
+        array = pa.DictionaryArray.from_arrays(indices, pa.array(values, pa.string()))
+        facts = read(pa.RecordBatch.from_arrays([array], names=["a"]))
+        assert texts(facts) == ["x", "", "", "x", "x"]
+        assert string("never") not in [term for _, term in facts.words]
 
 
 def test_run_end_encoded_columns() -> None:

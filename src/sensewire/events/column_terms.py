@@ -84,14 +84,11 @@ def members(array: Array) -> Mapping[str, Array]:
     return dict(zip(names, array.flatten(), strict=True))
 
 
-def terms_of(array: Array) -> Iterator[Term | EventError | None]:
-    """The terms of an array of such a type; None for null, an error for what is none."""
+def terms_of(array: Array) -> Iterator[Term | EventError]:
+    """The terms of an array of such a type, without nulls; an error for what is none."""
     for value in values_of(array):
-        if value is None or isinstance(value, EventError):
-            yield value
-            continue
         try:
-            yield term_of(value)
+            yield value if isinstance(value, EventError) else term_of(value)
         except EventError as error:
             yield error
 

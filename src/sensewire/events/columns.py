@@ -43,7 +43,7 @@ from sensewire.model.facts import DOUBLE, INTEGER, LARGEST_INTEGER, NO_WORD, WOR
 from sensewire.model.terms import HOME, Term, string, term_of
 
 _NOTHING = -4
-"""Instead of a word's number: there is none."""
+"""Instead of a word's number: of a value that Python cannot hold."""
 Truths = npt.NDArray[np.bool_]
 
 
@@ -138,8 +138,8 @@ def _walk(array: Array, name: str, rows: Int32, reading: _Reading) -> None:
     known = name in reading.dictionary
     if not known and not reading.dictionary.knows_below(name):
         return
-    if known and types.is_dictionary(array.type) and is_text(array.type.value_type):
-        _words(array.dictionary, array.indices, name, rows, reading)
+    if known and _is_encoded_text(array):
+        _encoded_texts(array, name, rows, reading)
         return
     array = plain(array)
     if types.is_struct(array.type):
@@ -153,6 +153,15 @@ def _walk(array: Array, name: str, rows: Int32, reading: _Reading) -> None:
             _leaf(array, name, rows, reading)
     elif known or types.is_map(array.type) or types.is_union(array.type):
         reading.reject(rows[_present(array)], no_term(name, array.type))
+
+
+def _is_encoded_text(array: Array) -> bool:
+    """Whether strings are numbered, and not more of them than there are rows."""
+    return (
+        types.is_dictionary(array.type)
+        and is_text(array.type.value_type)
+        and len(array.dictionary) <= len(array)
+    )
 
 
 def _present(array: Array) -> Truths:
@@ -188,11 +197,27 @@ def _texts(array: Array, present: Truths, name: str, rows: Int32, reading: _Read
     """Read strings from Arrow's buffers."""
     attribute = reading.dictionary.attribute(name)
     words = reading.dictionary.texts(attribute, *_bytes_of(array), present.view(np.uint8))
+    _add_texts(words, present, name, rows, reading)
+
+
+def _encoded_texts(array: Array, name: str, rows: Int32, reading: _Reading) -> None:
+    """Read strings that Arrow numbered: each of its numbers is given ours."""
+    attribute = reading.dictionary.attribute(name)
+    values = array.dictionary
+    has_value = _present(values)
+    numbers = reading.dictionary.texts(attribute, *_bytes_of(values), has_value.view(np.uint8))
+    present = _present(array.indices)
+    chosen = np.asarray(compute.fill_null(array.indices, 0))[present]
+    rows, has_value = rows[present], has_value[chosen]
+    _add_texts(numbers[chosen], has_value, name, rows, reading)
+
+
+def _add_texts(words: Int32, present: Truths, name: str, rows: Int32, reading: _Reading) -> None:
     malformed = words == MALFORMED
     if malformed.any():
         reading.reject(rows[malformed], f"the column {name!r} holds a string that is not UTF-8")
         present = present & ~malformed
-    reading.words(rows[present], attribute, words[present])
+    reading.words(rows[present], reading.dictionary.attribute(name), words[present])
 
 
 def _bytes_of(array: Array) -> tuple[Bytes, Int64]:
@@ -212,27 +237,20 @@ def _bytes_of(array: Array) -> tuple[Bytes, Int64]:
 def _others(array: Array, name: str, rows: Int32, reading: _Reading) -> None:
     """Read terms that Python makes: each distinct value once."""
     encoded = array.dictionary_encode()
-    _words(encoded.dictionary, encoded.indices, name, rows, reading)
-
-
-def _words(values: Array, indices: Array, name: str, rows: Int32, reading: _Reading) -> None:
-    """Read values by their indices; one is absent where its index is null, or the value."""
+    present = _present(encoded.indices)
+    chosen = np.asarray(compute.fill_null(encoded.indices, 0))[present]
+    rows = rows[present]
     attribute = reading.dictionary.attribute(name)
-    numbers = np.full(len(values) + 1, _NOTHING, np.int32)
-    chosen = np.asarray(compute.fill_null(indices.cast(pa.int64()), len(values)))
-    problems: dict[int, str] = {}
-    for index, term in enumerate(terms_of(values)):
-        if isinstance(term, Term):
-            numbers[index] = reading.dictionary.word(attribute, term)
-        elif isinstance(term, EventError):
-            problems[index] = f"the column {name!r} holds {term}"
-    if problems:
-        for row, index in zip(rows.tolist(), chosen.tolist(), strict=True):
-            if index in problems:
-                reading.rejected.setdefault(row, problems[index])
+    terms = list(terms_of(encoded.dictionary))
+    good = [index for index, term in enumerate(terms) if isinstance(term, Term)]
+    numbers = np.full(len(terms), _NOTHING, np.int32)
+    asked = [(attribute, term) for term in terms if isinstance(term, Term)]
+    numbers[good] = reading.dictionary.words_of(asked)
     words = numbers[chosen]
-    present = words != _NOTHING
-    reading.words(rows[present], attribute, words[present])
+    bad = words == _NOTHING
+    for row, index in zip(rows[bad].tolist(), chosen[bad].tolist(), strict=True):
+        reading.rejected.setdefault(row, f"the column {name!r} holds {terms[index]}")
+    reading.words(rows[~bad], attribute, words[~bad])
 
 
 def _check_times(records: Records, time_field: str, rejected: dict[int, str]) -> None:

@@ -126,21 +126,22 @@ class Dictionary:
         return self.words_of([(attribute, term)])[0]
 
     def words_of(self, asked: Sequence[tuple[int, Term]]) -> list[int]:
-        """The numbers of many words, in one go for all strings of an attribute."""
+        """The numbers of many words, in one go for all that have bytes and one attribute."""
         numbers = [0] * len(asked)
-        strings: dict[int, list[int]] = {}
+        places_of: dict[tuple[int, int], list[int]] = {}
         for place, (attribute, term) in enumerate(asked):
             if term.kind is Kind.STRING and term.datatype == datatypes.STRING:
-                strings.setdefault(attribute, []).append(place)
+                places_of.setdefault((attribute, STRINGS), []).append(place)
             elif term.datatype == datatypes.INTEGER and term == term_of(term.value):
-                data, offsets = _joined([term.text.encode()])
-                (numbers[place],) = self._entries(
-                    2 * attribute + INTEGERS, data, offsets, None, True
-                )
+                places_of.setdefault((attribute, INTEGERS), []).append(place)
             else:
                 numbers[place] = self._other(attribute, term)
-        for attribute, places in strings.items():
-            found = self.strings(attribute, [asked[place][1].text for place in places])
+        for (attribute, writes), places in places_of.items():
+            texts = _joined([asked[place][1].text.encode() for place in places])
+            if writes == STRINGS:
+                found = self.texts(attribute, *texts)
+            else:
+                found = self._entries(2 * attribute + INTEGERS, *texts, None, True)
             for place, number in zip(places, found.tolist(), strict=True):
                 numbers[place] = number
         return numbers

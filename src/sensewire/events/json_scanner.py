@@ -22,16 +22,8 @@ from sensewire.events import records
 from sensewire.events.decoding import Decoded, Decoding
 from sensewire.events.dictionary import Dictionary
 from sensewire.events.scanning import PADDING, Bytes
-from sensewire.events.scanning_lines import (
-    FACTS,
-    NO_ROOM_FOR_FACTS,
-    OUTCOME,
-    Found,
-    doubled,
-    found_for,
-    scan_lines,
-    work_for,
-)
+from sensewire.events.scanning_found import FACTS, OUTCOME, Found, doubled, found_for
+from sensewire.events.scanning_lines import NO_ROOM_FOR_FACTS, scan_lines, work_for
 from sensewire.events.scanning_rows import Columns, facts_in, in_order, rows_of, with_rows
 from sensewire.events.scanning_values import Wanted
 from sensewire.model.errors import EventError
@@ -100,8 +92,23 @@ def scan(
         decoding,
         place,
     )
+    _check_bounds(lines)
     found, odd = _scanned(lines, dictionary)
     return _facts(lines, found, np.flatnonzero(odd).tolist(), dictionary)
+
+
+def _check_bounds(lines: Lines) -> None:
+    """Kernels check no index: a line that is not in the data must not reach them."""
+    starts, ends = lines.starts, lines.ends
+    if len(starts) != len(ends):
+        raise EventError(f"{len(starts)} starts of lines, and {len(ends)} ends")
+    outside = (starts < 0) | (starts > ends) | (ends > len(lines.data))
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise EventError(
+            f"row {row} is said to be the bytes {starts[row]} to {ends[row]}, "
+            f"of {len(lines.data)} that there are"
+        )
 
 
 def _scanned(lines: Lines, dictionary: Dictionary) -> tuple[Found, npt.NDArray[np.bool_]]:

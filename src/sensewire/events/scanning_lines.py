@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from sensewire.events.scanning import (
     Bytes,
-    Int32,
     Int64,
     Register,
     block,
@@ -29,6 +28,7 @@ from sensewire.events.scanning import (
     inlined,
     lent,
 )
+from sensewire.events.scanning_found import FACTS, OBJECTS, OUTCOME, ROOM, Found, lent_found
 from sensewire.events.scanning_paths import NOWHERE, TOP, below, lent_paths
 from sensewire.events.scanning_table import Table, hash_begun, hash_of, lent_table
 from sensewire.events.scanning_text import ESCAPED, string_end
@@ -38,25 +38,11 @@ from sensewire.model.flatten import LONGEST_NAMES
 
 DONE, ODD, NO_ROOM_FOR_FACTS, NO_ROOM_FOR_WORDS = 0, 1, 2, 3
 """What became of a line."""
-FACTS, OUTCOME = 0, 1
-"""Places in `Found.counts`."""
-_ROOM, _OBJECTS = 2, 3
 DEEPEST = 64
 
 _QUOTE, _COLON, _COMMA = ord('"'), ord(":"), ord(",")
 _BRACE, _END_OF_OBJECT, _BRACKET = ord("{"), ord("}"), ord("[")
 _SPECVERS = np.uint64(int.from_bytes(b"specvers", "little"))
-
-
-class Found(NamedTuple):
-    """The columns of the facts, longer than those that were found."""
-
-    event: Int32
-    attribute: Int32
-    kind: Bytes
-    word: Int32
-    number: npt.NDArray[np.float64]
-    counts: Int64  # [facts, outcome of the last line, room for facts, objects and lists so far]
 
 
 class Work(NamedTuple):
@@ -69,33 +55,6 @@ class Work(NamedTuple):
     met_in: Int64  # node → the object in which its key stood last
     met_from: Int64  # node → that object's node
     text: Bytes
-
-
-def found_for(facts: int) -> Found:
-    """Columns with room for so many facts."""
-    return Found(
-        event=np.empty(facts, np.int32),
-        attribute=np.empty(facts, np.int32),
-        kind=np.empty(facts, np.uint8),
-        word=np.empty(facts, np.int32),
-        number=np.empty(facts, np.float64),
-        counts=np.array([0, DONE, facts, 0], np.int64),
-    )
-
-
-def doubled(found: Found) -> Found:
-    """The same facts, with room for as many again."""
-    room = 2 * len(found.event)
-    larger = found_for(room)
-    facts = len(found.event)
-    larger.event[:facts] = found.event
-    larger.attribute[:facts] = found.attribute
-    larger.kind[:facts] = found.kind
-    larger.word[:facts] = found.word
-    larger.number[:facts] = found.number
-    larger.counts[:] = found.counts
-    larger.counts[_ROOM] = room
-    return larger
 
 
 def work_for(nodes: int, longest: int) -> Work:
@@ -127,14 +86,7 @@ def scan_lines(
     """Scan lines `begin` to `stop` − 1; the number of the line that found no room, or `stop`."""
     paths = lent_paths(wanted.paths)
     lent_wanted = Wanted(paths, lent(wanted.closed), lent(wanted.truths), wanted.time)
-    lent_found = Found(
-        lent(found.event),
-        lent(found.attribute),
-        lent(found.kind),
-        lent(found.word),
-        lent(found.number),
-        lent(found.counts),
-    )
+    facts = lent_found(found)
     lent_work = Work(
         lent(work.closing),
         lent(work.node),
@@ -146,11 +98,11 @@ def scan_lines(
     )
     text, words = lent(data), lent_table(table)
     for line in range(begin, stop):
-        facts = found.counts[FACTS]
+        count = found.counts[FACTS]
         start, end = starts[line], ends[line]
-        outcome = _scan_line(text, start, end, line, lent_wanted, words, lent_found, lent_work)
+        outcome = _scan_line(text, start, end, line, lent_wanted, words, facts, lent_work)
         if outcome != DONE:
-            found.counts[FACTS] = facts
+            found.counts[FACTS] = count
             found.counts[OUTCOME] = outcome
             if outcome != ODD:
                 return line
@@ -229,7 +181,7 @@ def _scan_line(
     at = _space_end(data, start, end)
     if at >= end or data[at] != _BRACE:
         return ODD
-    first = found.counts[_OBJECTS]
+    first = found.counts[OBJECTS]
     depth = -1
     node: Register = TOP
     length: Register = 0
@@ -246,8 +198,8 @@ def _scan_line(
             work.closing[depth] = data[at] + 2  # } for {, and ] for [
             work.node[depth] = node
             work.length[depth] = length
-            work.object[depth] = found.counts[_OBJECTS]
-            found.counts[_OBJECTS] += 1
+            work.object[depth] = found.counts[OBJECTS]
+            found.counts[OBJECTS] += 1
             at = _space_end(data, at + 1, end)
             closes = data[at] == work.closing[depth]
             opens = False
@@ -289,7 +241,7 @@ def _scan_line(
                 fact = found.counts[FACTS]
                 if word == FULL:
                     return NO_ROOM_FOR_WORDS
-                if fact == found.counts[_ROOM]:
+                if fact == found.counts[ROOM]:
                     return NO_ROOM_FOR_FACTS
                 found.event[fact] = line
                 found.attribute[fact] = attribute

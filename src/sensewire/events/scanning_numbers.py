@@ -27,15 +27,13 @@ from sensewire.model.facts import DOUBLE, INTEGER, LARGEST_INTEGER
 BAD = -1
 LONG_INTEGER = 3
 """Beside INTEGER and DOUBLE: an integer that its text stands for."""
-_MOST_DIGITS = 60
-_COUNTED_DIGITS = 19
-_LARGEST_POWER = 280
+_MOST_DIGITS = 60  # before the point, and after it: what is read past a line's end has a bound
+_COUNTED_DIGITS = 19  # fit into 64 bits
+_LARGEST_POWER = 280  # with 19 digits still far from infinity, and from what is not normal
 
 _MINUS, _POINT, _ZERO = ord("-"), ord("."), ord("0")
-_EXACT = 22
+_EXACT = 22  # 10 ** 22 is a double, 10 ** 23 is none
 _EXACT_POWERS = np.array([10.0**power for power in range(_EXACT + 1)])
-
-
 _EXACT_FIVES = -27  # 5 ** 27 still has 64 bits
 
 
@@ -102,7 +100,7 @@ def number(data: Bytes, start: int) -> tuple[int, int, float]:
         if power == 0 or power == -_MOST_DIGITS:
             return BAD, DOUBLE, 0.0
         digits -= power
-    if digits > _COUNTED_DIGITS and digits - _zeros(data, first) > _COUNTED_DIGITS:
+    if digits > _COUNTED_DIGITS and digits - _zeros(data, first, at) > _COUNTED_DIGITS:
         return BAD, DOUBLE, 0.0
     if (data[at] | 0x20) == ord("e"):
         at, exponent = _exponent(data, at + 1)
@@ -122,10 +120,10 @@ def number(data: Bytes, start: int) -> tuple[int, int, float]:
 
 
 @inlined
-def _zeros(data: Bytes, first: int) -> int:
-    """How many zeros a number begins with, its point apart."""
+def _zeros(data: Bytes, first: int, end: int) -> int:
+    """How many zeros the digits data[first:end] begin with, their point apart."""
     at, count = first, 0
-    while data[at] == _ZERO or data[at] == _POINT:
+    while at < end and (data[at] == _ZERO or data[at] == _POINT):
         count += data[at] == _ZERO
         at += 1
     return count

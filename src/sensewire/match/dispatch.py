@@ -51,20 +51,25 @@ AUTO = ("compiled", "oracle")
 """The matchers that users run, in the order in which dispatch asks them."""
 
 
+Names = tuple[tuple[str, int], ...]
+
+
 class Indexed(NamedTuple):
     """A clause's number, and what its subscriber called the variables that it selects, each with
     its place in the rows of answers."""
 
     number: int
-    names: tuple[tuple[str, int], ...] = ()
+    names: Names = ()
 
 
 class Dispatch:
     """Clauses over matchers; a clause's number is the same wherever it is indexed."""
 
-    def __init__(self, matchers: Sequence[Matcher], first: int = 0) -> None:
+    def __init__(self, matchers: Sequence[Matcher]) -> None:
         self.matchers = matchers
-        self._next = first
+        self._first = 0
+        self._forgotten = 0
+        self._next = 0
         self._numbers: dict[Hashable, int] = {}
         self._users: dict[int, int] = {}
         self._elsewhere: dict[int, Matcher] = {}  # clauses that the first matcher does not take
@@ -73,17 +78,15 @@ class Dispatch:
 
     def __len__(self) -> int:
         """How many clauses are indexed."""
-        return len(self._users)
+        return self._first - self._forgotten + len(self._users)
 
     def add(self, clause: Clause) -> Indexed:
         """Index a clause, once."""
         asked = features_of(clause)
         matcher = self._accepting(asked)
-        names: tuple[tuple[str, int], ...] = ()
+        names: Names = ()
         if matcher is not self.matchers[0] or matcher.wants_canonical or asked & _OF_VARIABLES:
-            made = canonical_clause(clause)
-            clause, select = made.clause, made.clause.select or ()
-            names = tuple(sorted((name, select.index(variable)) for name, variable in made.names))
+            clause, names = _named(clause)
         key = matcher.key(clause)
         number = self._numbers.get(key)
         if number is None or number not in self._users:
@@ -96,6 +99,20 @@ class Dispatch:
             self._users[number] = 0
         self._users[number] += 1
         return Indexed(number, names)
+
+    def restore(self, clauses: int) -> None:
+        """Begin after the clauses of an index folder, which the first matcher has."""
+        self._first = self._next = clauses
+
+    def forget(self, number: int) -> None:
+        """Forget a clause of an index folder, which nobody has any more."""
+        assert number < self._first
+        self.matchers[0].remove(number)
+        self._forgotten += 1
+
+    def is_restored(self, number: int) -> bool:
+        """Whether a clause is one of an index folder."""
+        return number < self._first
 
     def remove(self, number: int) -> None:
         """Forget one use of a clause."""
@@ -124,6 +141,11 @@ class Dispatch:
         """Whether there are clauses that only matchers of events take."""
         return bool(self._elsewhere) or self._of_facts is None
 
+    @property
+    def takes_facts(self) -> bool:
+        """Whether the first matcher takes facts."""
+        return self._of_facts is not None
+
     def asks_for(self, property: Term) -> bool:
         """Whether a clause that is matched with facts asks for a property."""
         return self._of_facts is not None and self._of_facts.asks_for(property)
@@ -147,6 +169,19 @@ class Dispatch:
                 return matcher
         refused = sorted(feature.value for feature in asked - self.matchers[-1].accepts)
         raise SubscriptionError(f"the matcher does not take {', '.join(refused)}")
+
+
+def _named(clause: Clause) -> tuple[Clause, Names]:
+    """A clause in canonical form, and the names of what it selects."""
+    made = canonical_clause(clause)
+    select = made.clause.select or ()
+    names = sorted((name, select.index(variable)) for name, variable in made.names)
+    return made.clause, tuple(names)
+
+
+def names_of(clause: Clause) -> Names:
+    """What a subscriber called the variables that a clause selects, with their places in rows."""
+    return () if clause.select is None else _named(clause)[1]
 
 
 def joined(parts: Sequence[Found]) -> Found:

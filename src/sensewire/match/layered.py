@@ -21,11 +21,13 @@ import numpy as np
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.compiled.catalogue import Catalogue, Wanted
+from sensewire.match.compiled.conjunctions import Truths
 from sensewire.match.compiled.facts import Reader, Translation
 from sensewire.match.compiled.growing import Growing
-from sensewire.match.compiled.ranking import Columns
+from sensewire.match.compiled.ranking import NO_FACTS, Columns
 from sensewire.match.compiled.sample import Sample
 from sensewire.match.compiled.segment import Builder, Clauses, Segment, compiled
+from sensewire.match.compiled.stored import Opened
 from sensewire.match.compiled.values import Values
 from sensewire.match.matcher import Answer, Found, Operator, found
 from sensewire.match.oracle_facts import Star
@@ -43,6 +45,10 @@ SMALL = 8_192
 """Clauses that are compiled while the caller waits."""
 GROWTH = 4
 """A segment is merged with the one before it, if that is not this many times as large."""
+UNPLANNED = 1_024
+"""Clauses that are so few that it does not matter what events look like."""
+MOST_SEGMENTS = 6
+"""Segments that stand beside each other, until all are merged in the background."""
 
 Told = Callable[[int], tuple[Event, Star]]
 """The event of a row, and its facts with what follows from them."""
@@ -54,13 +60,15 @@ class Pending:
 
     numbers: list[int] = field(default_factory=list)
     tests: list[tuple[int, ...]] = field(default_factory=list)
+    judged: list[bool] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def add(self, number: int, tests: tuple[int, ...]) -> None:
+    def add(self, number: int, wanted: Wanted) -> None:
         self.numbers.append(number)
-        self.tests.append(tests)
+        self.tests.append(wanted.tests)
+        self.judged.append(not wanted.sure)
 
     def clauses(self) -> Clauses:
         counts = np.array([len(tests) for tests in self.tests], np.int64)
@@ -71,6 +79,7 @@ class Pending:
             np.array(self.numbers, np.int32),
             np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
             np.array(flat, np.int32),
+            np.array(self.judged, np.bool_),
         )
 
 
@@ -102,9 +111,36 @@ class Layered:
         self._pending = Pending()
         self._alive = Growing(np.bool_)
         self._judged: dict[int, Clause] = {}
+        self._removed = 0  # since somebody last looked whether to merge
         self._last: tuple[Clause, Wanted] | None = None
         self._sample = Sample()
         self._translation: Translation | None = None
+        self._saved: Callable[[int], Clause] = _nothing_saved
+        self._merging: threading.Thread | None = None
+
+    def restore(self, opened: Opened, clause: Callable[[int], Clause]) -> None:
+        """Begin with a segment of an index folder, in the place of nothing; `clause` gives those of
+        its clauses that are judged once more."""
+        assert not len(self.catalogue.attributes), "something was added before"
+        self.catalogue = opened.catalogue
+        self._values = opened.values
+        self._reader = Reader(self.catalogue, self._values)
+        self._segments = (opened.segment,)
+        self._alive = Growing(np.bool_, [True] * len(opened.segment))
+        self._sample = Sample(opened.sample)
+        self._saved = clause
+
+    def whole(self) -> tuple[Segment, Columns, Values]:
+        """All that stands as one segment, the clauses by their numbers; and the events seen."""
+        with self._lock:
+            self._compile_pending()
+            clauses = _merged([segment.clauses for segment in self._segments], self._alive.view)
+            order = np.argsort(clauses.numbers, kind="stable")
+            in_order = clauses.at(order)
+            whole = self._segments[0] if len(self._segments) == 1 else None
+            if whole is None or not np.array_equal(whole.clauses.numbers, in_order.numbers):
+                whole = self._compiled(in_order)
+            return whole, self._sample.columns(self._values), self._values
 
     # What stands
 
@@ -115,7 +151,8 @@ class Layered:
         return sum(getattr(segment.index, "without_pivot", 0) for segment in self._segments)
 
     def key(self, clause: Clause) -> Hashable:
-        wanted = self._wanted(clause)
+        with self._lock:
+            wanted = self._wanted(clause)
         if wanted.sure:
             return array("i", wanted.tests).tobytes()
         conjunction = clause.conjunction
@@ -123,12 +160,12 @@ class Layered:
         return (*parts, clause.select, clause.injective, clause.tolerance)
 
     def add(self, number: int, clause: Clause) -> None:
-        wanted = self._wanted(clause)
         with self._lock:
+            wanted = self._wanted(clause)
             if number >= len(self._alive):
                 self._alive.extend([False] * (number + 1 - len(self._alive)))
             self._alive.view[number] = True
-            self._pending.add(number, wanted.tests)
+            self._pending.add(number, wanted)
             if not wanted.sure:
                 self._judged[number] = clause
 
@@ -136,6 +173,10 @@ class Layered:
         with self._lock:
             self._alive.view[number] = False
             self._judged.pop(number, None)
+            self._removed += 1
+            if self._removed > SMALL:
+                self._removed = 0
+                self._merge_if_many()
 
     def _wanted(self, clause: Clause) -> Wanted:
         last = self._last
@@ -193,17 +234,18 @@ class Layered:
         told: Told,
     ) -> Found:
         alive = self._alive.view
+        segments = self._segments
         sure: list[tuple[np.ndarray, np.ndarray]] = []
         answers: list[tuple[int, Answer]] = []
         judge = _Judge(self._knowledge, self._operators, told)
         judged = self._judged
-        for segment in self._segments:
+        for segment in segments:
             events, places, loose = segment.match(columns, values, unknown)
             if not len(events):
                 continue
             numbers = segment.clauses.numbers[places]
             kept = alive[numbers]
-            doubtful = kept & (loose[events] | segment.is_judged[places])
+            doubtful = kept & (loose[events] | segment.clauses.judged[places])
             for event, place, number in zip(
                 events[doubtful].tolist(),
                 places[doubtful].tolist(),
@@ -211,6 +253,8 @@ class Layered:
                 strict=True,
             ):
                 clause = judged.get(number)
+                if clause is None and segment.clauses.judged[place]:
+                    clause = judged[number] = self._saved(number)
                 if clause is None:
                     clause = self.catalogue.clause(segment.clauses.tests_of(place))
                 answer = judge.answer(event, number, clause)
@@ -237,23 +281,61 @@ class Layered:
     # Compiling
 
     def _compile_pending(self) -> None:
+        """Compile what is pending, with the segments that are not much larger, if that is quick."""
         if not len(self._pending):
             return
         clauses = self._pending.clauses()
         self._pending = Pending()
         segments = list(self._segments)
         while segments and len(segments[-1]) < GROWTH * len(clauses):
-            clauses = _merged(segments.pop().clauses, clauses, self._alive.view)
+            if len(segments[-1]) + len(clauses) > SMALL:
+                break
+            clauses = _merged([segments.pop().clauses, clauses], self._alive.view)
         segments.append(self._compiled(clauses))
         self._segments = tuple(segments)
+        self._merge_if_many()
+
+    def _merge_if_many(self) -> None:
+        """Begin to make one segment of all, where the small ones have become many or large, or
+        much of what is compiled is gone."""
+        if self._merging is not None and self._merging.is_alive():
+            return
+        sizes = [len(segment) for segment in self._segments]
+        held, base = sum(sizes), sizes[0] if sizes else 0
+        standing = int(np.count_nonzero(self._alive.view)) - len(self._pending)
+        crowded = len(sizes) > 1 and (len(sizes) > MOST_SEGMENTS or held > base + base // GROWTH)
+        if crowded or held > 2 * standing + SMALL:
+            self._merging = threading.Thread(
+                target=self._merge, args=(self._segments,), name="sensewire-merge", daemon=True
+            )
+            self._merging.start()
+
+    def _merge(self, segments: tuple[Segment, ...]) -> None:
+        """Make one segment of several, and put it in their place; matching goes on meanwhile."""
+        clauses = _merged([segment.clauses for segment in segments], self._alive.view)
+        merged = self._compiled(clauses)
+        with self._lock:
+            later = self._segments[len(segments) :]
+            self._segments = (merged, *later) if len(clauses) else later
+            self._merging = None
+
+    def settle(self) -> None:
+        """Wait until nothing is pending and no merge is running."""
+        with self._lock:
+            self._compile_pending()
+            merging = self._merging
+        if merging is not None:
+            merging.join()
 
     def _compiled(self, clauses: Clauses) -> Segment:
-        judged = np.zeros(len(self._alive), np.bool_)
-        judged[list(self._judged)] = True
-        sample = self._sample.columns()
-        return compiled(
-            self.catalogue, clauses, judged[clauses.numbers], self._build, sample, self._values
-        )
+        with self._lock:
+            values = self._values
+            sample = self._sample.columns(values) if len(clauses) > UNPLANNED else NO_FACTS
+        return compiled(self.catalogue, clauses, self._build, sample, values)
+
+
+def _nothing_saved(number: int) -> Clause:
+    raise AssertionError(f"clause {number} is judged, but was not kept")
 
 
 def _unknown_at_home(batch: Batch) -> dict[int, list[Unknown]]:
@@ -265,14 +347,15 @@ def _unknown_at_home(batch: Batch) -> dict[int, list[Unknown]]:
     return {row: unknown for row, unknown in at_home.items() if unknown}
 
 
-def _merged(one: Clauses, other: Clauses, alive: np.ndarray) -> Clauses:
-    """The clauses of both that are still alive."""
-    parts = [each.only(alive[each.numbers]) for each in (one, other)]
-    starts = (0, parts[0].offsets[-1])
+def _merged(parts: Sequence[Clauses], alive: Truths) -> Clauses:
+    """The clauses that are still alive."""
+    kept = [part.only(alive[part.numbers]) for part in parts]
+    counts = [np.diff(part.offsets) for part in kept]
     return Clauses(
-        np.concatenate([part.numbers for part in parts]),
-        np.concatenate([parts[0].offsets[:-1], parts[1].offsets + starts[1]]),
-        np.concatenate([part.tests for part in parts]),
+        np.concatenate([part.numbers for part in kept] or [np.empty(0, np.int32)]),
+        np.concatenate(([0], np.cumsum(np.concatenate(counts or [np.empty(0)])))).astype(np.int64),
+        np.concatenate([part.tests for part in kept] or [np.empty(0, np.int32)]),
+        np.concatenate([part.judged for part in kept] or [np.empty(0, np.bool_)]),
     )
 
 

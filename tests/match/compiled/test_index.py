@@ -1,6 +1,5 @@
 """The compiled index equals the definition, whatever the interface allows."""
 
-import dataclasses
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from sensewire.match.compiled.index import KERNELS, Index, build
 from tests.match.compiled.index_cases import (
     Pairs,
     Shape,
-    conjunctions_of,
     entries_of,
     oracle,
     random_case,

@@ -30,6 +30,8 @@ class Attributes:
         self._numbers: dict[Hashable, int] = {}
         self._under: dict[Hashable, list[int]] = defaultdict(list)
         self._serving: dict[Term, tuple[int, ...]] = {}
+        self.asked: list[tuple[Constant, bool]] = []
+        """Each attribute as it was first asked for, and whether nearly."""
         self.scopes: list[Scope] = []
         """Where the constants for each attribute are looked up."""
 
@@ -42,6 +44,7 @@ class Attributes:
         number = self._numbers.get(keys)
         if number is None:
             number = self._numbers[keys] = len(self.scopes)
+            self.asked.append((attribute, nearly))
             self.scopes.append(self._knowledge.scope_of(spelled(attribute)))
             for key in keys:
                 self._under[key].append(number)

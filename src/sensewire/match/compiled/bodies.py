@@ -20,8 +20,9 @@ from sensewire.match.compiled.packing import (
     outside_word,
     set_word,
 )
-from sensewire.match.compiled.pivots import CELL, CLASS, COARSE, EQUAL, FINE
 
+EQUAL, CLASS, FINE, COARSE, CELL, EVERY, NOTHING = 0, 1, 2, 3, 4, 5, 6
+"""How a conjunction is posted; see `pivots`."""
 _LAST_PLACE = 7
 
 

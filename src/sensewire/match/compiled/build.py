@@ -10,7 +10,7 @@ and each distinct test.
 
 import numpy as np
 
-from sensewire.match.compiled.bodies import arrange, body_size, write_body
+from sensewire.match.compiled.bodies import write_body
 from sensewire.match.compiled.conjunctions import Conjunctions, Entries
 from sensewire.match.compiled.directory import Directory, directory, lists_of
 from sensewire.match.compiled.jit import Array, loop
@@ -27,7 +27,6 @@ from sensewire.match.compiled.layout import (
     SIZES,
     SLOT_UNIT,
     UNIT_DYADIC,
-    UNIT_EQUAL_SHIFT,
     UNIT_LEVELS,
     UNIT_REPEATS,
 )
@@ -69,22 +68,15 @@ def _fill_lists(
     lists: Directory,
 ) -> dict[str, Array]:  # fmt: skip
     raw = conjunctions.tests
-    longest = int(np.diff(conjunctions.offsets).max(initial=0))
-    order = np.zeros((longest, 2), np.uint64)
-    overflow = np.zeros(longest, np.bool_)
-    found = np.zeros(_MOST_LISTS, np.int64)
     common = (
-        conjunctions.offsets, conjunctions.test, pivots.mode, pivots.left, pivots.right,
-        raw.slot, raw.negated, raw.offsets, raw.low, raw.high,
-        tests.column, tests.word, tests.note,
+        pivots.mode, pivots.left, pivots.right, pivots.span, pivots.size,
+        raw.slot, raw.offsets, raw.low, raw.high,
         lists.slots, lists.units, lists.class_of, lists.pairs, lists.pair_of, lists.lowest_level,
-        expected.first, expected.bucket, pivots.fine, pivots.coarse,
-        order, overflow, found,
+        expected.first, expected.bucket, pivots.fine, pivots.coarse, np.zeros(_MOST_LISTS, np.int64),
     )  # fmt: skip
     list_start = np.zeros(lists.lists + 1, np.int64)
     body_start = np.zeros(lists.lists + 1, np.int64)
-    interval_place = np.full(len(raw.slot), -1, np.int64)
-    _count(*common, list_start, body_start, interval_place)
+    _count(*common, list_start, body_start)
     np.cumsum(list_start, out=list_start)
     np.cumsum(body_start, out=body_start)
     if list_start[-1] > 2**31 - 1 or body_start[-1] > 2**31 - 1:
@@ -92,6 +84,7 @@ def _fill_lists(
             f"{list_start[-1]} postings and {body_start[-1]} words of bodies: one index holds up to "
             "2147483647 of each; use several"
         )
+    interval_place = pivots.interval_place
     intervals = _intervals(conjunctions, interval_place)
     postings = int(list_start[-1])
     first = np.zeros(postings + PADDING, np.uint64)
@@ -99,7 +92,13 @@ def _fill_lists(
     target = np.zeros(postings + PADDING, np.uint32)
     body = np.zeros(int(body_start[-1]) + PADDING, np.uint64)
     next_posting, next_body = list_start[:-1].copy(), body_start[:-1]
-    _fill(*common, next_posting, next_body, interval_place, first, second, target, body)
+    longest = int(pivots.number.max(initial=0))
+    order, overflow = np.zeros((longest, 2), np.uint64), np.zeros(longest, np.bool_)
+    _fill(
+        *common, conjunctions.offsets, pivots.rest, pivots.number, pivots.first, pivots.second,
+        tests.column, tests.word, tests.note, raw.negated, interval_place, order, overflow,
+        next_posting, next_body, first, second, target, body,
+    )  # fmt: skip
     return {
         "list_start": list_start.astype(np.int32),
         "first": first,
@@ -133,30 +132,19 @@ def _note_levels(lists: Directory, list_start: Array) -> None:
 
 @loop
 def _count(
-    offsets: Array, test: Array, mode: Array, left: Array, right: Array,
-    slot: Array, negated: Array, test_offsets: Array, low: Array, high: Array,
-    column: Array, word: Array, note: Array,
+    mode: Array, left: Array, right: Array, span: Array, size: Array,
+    slot: Array, test_offsets: Array, low: Array, high: Array,
     slots: Array, units: Array, class_of: Array, pairs: Array, pair_of: Array,
-    lowest_level: Array, code_first: Array, bucket: Array, fine: int, coarse: int,
-    order: Array, overflow: Array, found: Array,
-    list_start: Array, body_start: Array, interval_place: Array,
+    lowest_level: Array, code_first: Array, bucket: Array, fine: int, coarse: int, found: Array,
+    list_start: Array, body_start: Array,
 ) -> None:  # fmt: skip
-    for c in range(len(offsets) - 1):
+    for c in range(len(mode)):
         one, two = np.int64(left[c]), np.int64(right[c])
-        exact = one >= 0 and units[slots[slot[one], SLOT_UNIT], UNIT_EQUAL_SHIFT] == 0
-        _, _, number = arrange(
-            mode[c], one, two, exact, offsets[c], offsets[c + 1], test, note, word, order
-        )
-        size = body_size(number, order, test_offsets, overflow)
-        for k in range(number):
-            t = np.int64(order[k, 0])
-            if overflow[k] and test_offsets[t + 1] - test_offsets[t] != 1:
-                interval_place[t] = 0
         posted = lists_of(
-            mode[c], one, two, slot, test_offsets, low, high, word, slots, units, class_of,
+            mode[c], one, span[c], slot, test_offsets, low, high, slots, units, class_of,
             pairs, pair_of, lowest_level, code_first, bucket, fine, coarse, found,
         )  # fmt: skip
-        body_start[found[0] + 1] += size
+        body_start[found[0] + 1] += size[c]
         for k in range(posted):
             list_start[found[k] + 1] += 1
         if posted > 1:
@@ -167,38 +155,36 @@ def _count(
 
 @loop
 def _fill(
-    offsets: Array, test: Array, mode: Array, left: Array, right: Array,
-    slot: Array, negated: Array, test_offsets: Array, low: Array, high: Array,
-    column: Array, word: Array, note: Array,
+    mode: Array, left: Array, right: Array, span: Array, size: Array,
+    slot: Array, test_offsets: Array, low: Array, high: Array,
     slots: Array, units: Array, class_of: Array, pairs: Array, pair_of: Array,
-    lowest_level: Array, code_first: Array, bucket: Array, fine: int, coarse: int,
-    order: Array, overflow: Array, found: Array,
-    next_posting: Array, next_body: Array, interval_place: Array,
+    lowest_level: Array, code_first: Array, bucket: Array, fine: int, coarse: int, found: Array,
+    offsets: Array, rest: Array, number: Array, first_word: Array, second_word: Array,
+    column: Array, word: Array, note: Array, negated: Array, interval_place: Array,
+    order: Array, overflow: Array, next_posting: Array, next_body: Array,
     first: Array, second: Array, target: Array, body: Array,
 ) -> None:  # fmt: skip
-    for c in range(len(offsets) - 1):
-        one, two = np.int64(left[c]), np.int64(right[c])
-        exact = one >= 0 and units[slots[slot[one], SLOT_UNIT], UNIT_EQUAL_SHIFT] == 0
-        word_one, word_two, number = arrange(
-            mode[c], one, two, exact, offsets[c], offsets[c + 1], test, note, word, order
-        )
-        size = body_size(number, order, test_offsets, overflow)
+    for c in range(len(mode)):
         posted = lists_of(
-            mode[c], one, two, slot, test_offsets, low, high, word, slots, units, class_of,
-            pairs, pair_of, lowest_level, code_first, bucket, fine, coarse, found,
+            mode[c], np.int64(left[c]), span[c], slot, test_offsets, low, high, slots, units,
+            class_of, pairs, pair_of, lowest_level, code_first, bucket, fine, coarse, found,
         )  # fmt: skip
         goal = np.uint32(DIRECT) | np.uint32(c)
-        if size > 0:
+        if size[c] > 0:
             at = next_body[found[0]]
-            next_body[found[0]] = at + size
+            next_body[found[0]] = at + size[c]
+            for k in range(number[c]):
+                t = rest[offsets[c] + k]
+                order[k, 0] = np.uint64(t)
+                order[k, 1] = note[t]
             write_body(
-                c, number, order, word, column, slot, negated, test_offsets, low, high,
+                c, number[c], order, word, column, slot, negated, test_offsets, low, high,
                 interval_place, overflow, body, at,
             )  # fmt: skip
             goal = np.uint32(at)
         for k in range(posted):
             at = next_posting[found[k]]
             next_posting[found[k]] = at + 1
-            first[at] = word_one
-            second[at] = word_two
+            first[at] = first_word[c]
+            second[at] = second_word[c]
             target[at] = goal

@@ -8,17 +8,19 @@ forgotten: numbers stay what they are for every segment that was compiled.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.compiled.asking import Asked, Asking, Axis
 from sensewire.match.compiled.attributes import Attributes
 from sensewire.match.compiled.concepts import Concepts
 from sensewire.match.compiled.flags import Flags
-from sensewire.match.compiled.growing import Growing
+from sensewire.match.compiled.conjunctions import Int32, Int64, Truths
+from sensewire.match.compiled.growing import Extended, Growing
 from sensewire.match.views import spelled
 from sensewire.model.canonical import Clause
 from sensewire.model.conditions import (
@@ -33,6 +35,7 @@ from sensewire.model.conditions import (
 from sensewire.model.subscription import Atom, Conjunction, Not, Predicate
 from sensewire.model.terms import Kind
 
+Doubles = npt.NDArray[np.float64]
 OPEN = float("nan")
 """The end of a span without a limit."""
 
@@ -48,12 +51,19 @@ class Slot(NamedTuple):
 class TestColumns:
     """Tests, one row each; `starts` and `stops` hold keys, or numbers of texts."""
 
-    def __init__(self) -> None:
-        self.slot = Growing(np.int32)
-        self.but = Growing(np.bool_)
-        self.offsets = Growing(np.int64, (0,))
-        self.starts = Growing(np.float64)
-        self.stops = Growing(np.float64)
+    def __init__(
+        self,
+        slot: Int32 = np.empty(0, np.int32),  # noqa: B008 - copied before it is written to
+        but: Truths = np.empty(0, np.bool_),  # noqa: B008
+        offsets: Int64 = np.zeros(1, np.int64),  # noqa: B008
+        starts: Doubles = np.empty(0, np.float64),  # noqa: B008
+        stops: Doubles = np.empty(0, np.float64),  # noqa: B008
+    ) -> None:
+        self.slot = Growing.over(slot)
+        self.but = Growing.over(but)
+        self.offsets = Growing.over(offsets)
+        self.starts = Growing.over(starts)
+        self.stops = Growing.over(stops)
 
 
 class Wanted(NamedTuple):
@@ -80,11 +90,12 @@ class Catalogue:
         self.sensitive: set[int] = set()
         """The attributes with flags that plain numbers may meet one by one."""
         self.texts: list[bytes] = []
+        """The keys of tests on axes of texts."""
         self.columns = TestColumns()
         self.version = 0
         """Rises with every slot: what was known of values before may lack something."""
         self._asking = Asking(knowledge, self.concepts)
-        self.predicates: list[Predicate] = []
+        self.predicates = Extended[Predicate]()
         """A predicate that asks for each test; all that ask for it mean the same."""
         self._slots: dict[Slot, int] = {}
         self._texts: dict[bytes, int] = {}
@@ -120,6 +131,21 @@ class Catalogue:
             atoms.append(predicate if test > 0 else Not(Conjunction((predicate,))))
         return Clause(Conjunction(tuple(atoms)))
 
+    def restore(
+        self,
+        slot: Int32,
+        but: Truths,
+        offsets: Int64,
+        starts: Doubles,
+        stops: Doubles,
+        predicates: Sequence[Predicate],
+        texts: Sequence[bytes],
+    ) -> None:
+        """Take over tests: the first ones. What asks for them again gets new ones."""
+        self.columns = TestColumns(slot, but, offsets, starts, stops)
+        self.predicates = Extended(predicates)
+        self.texts = list(texts)
+
     def _test(self, predicate: Predicate, tolerance: float) -> tuple[int, bool] | None:
         key = (predicate.attribute, predicate.condition, tolerance)
         try:
@@ -151,7 +177,7 @@ class Catalogue:
         )
 
     def _numbered(self, attribute: int, asked: Asked, apart: Condition | None) -> int:
-        slot = self._slot(Slot(attribute, asked.axis, asked.detail))
+        slot = self.slot(Slot(attribute, asked.axis, asked.detail))
         key = (slot, asked, apart)
         number = self._tests.get(key)
         if number is None:
@@ -167,7 +193,8 @@ class Catalogue:
                 self.rounded.add(slot)
         return number
 
-    def _slot(self, slot: Slot) -> int:
+    def slot(self, slot: Slot) -> int:
+        """The number of a slot; a new one where it is new."""
         number = self._slots.get(slot)
         if number is None:
             number = self._slots[slot] = len(self.slots)

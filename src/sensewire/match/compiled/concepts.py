@@ -33,6 +33,7 @@ class Concepts:
         self._hierarchy = 0
         self._saved: Callable[[Term], int | None] | None = None
         self._saved_count = 0
+        self._listed: Callable[[], list[Term]] = list
 
     @cached_property
     def _numbers(self) -> dict[Term, int]:
@@ -67,11 +68,14 @@ class Concepts:
             known = self._saved(root)
         return known
 
-    def with_saved(self, saved: Callable[[Term], int | None], count: int) -> None:
+    def with_saved(
+        self, find: Callable[[Term], int | None], count: int, listed: Callable[[], list[Term]]
+    ) -> None:
         """Take over the numbers of words that an index folder holds: the first ones."""
         assert len(self._numbers) == self.of_hierarchy, "some word has a number already"
-        self._saved = saved
+        self._saved = find
         self._saved_count = count
+        self._listed = listed
 
     @property
     def of_hierarchy(self) -> int:
@@ -80,8 +84,8 @@ class Concepts:
         return self._hierarchy
 
     def words(self) -> list[Term]:
-        """The roots that have got numbers since, in their order."""
-        return list(self._numbers)[self.of_hierarchy :]
+        """The roots that the knowledge does not order and that have numbers, in their order."""
+        return [*self._listed(), *list(self._numbers)[self.of_hierarchy :]]
 
     def runs_below(self, root: Term) -> tuple[Run, ...]:
         """The numbers of a root and of all that is narrower, as runs.

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sensewire.match.compiled.bodies import CELL, CLASS, COARSE, EQUAL, FINE, NOTHING
 from sensewire.match.compiled.conjunctions import Conjunctions
 from sensewire.match.compiled.jit import Array, inlined, kernel
 from sensewire.match.compiled.layout import (
@@ -44,20 +45,8 @@ from sensewire.match.compiled.layout import (
     dyadic_offset,
 )
 from sensewire.match.compiled.packing import PackedTests
-from sensewire.match.compiled.pivots import (
-    CELL,
-    CLASS,
-    COARSE,
-    EQUAL,
-    FINE,
-    NOTHING,
-    Pivots,
-    cell_range,
-)
+from sensewire.match.compiled.pivots import Pivots
 from sensewire.match.compiled.selectivity import Frequencies
-
-_LISTS_FOR_A_POSTING = 2
-_LISTS_FOR_A_UNIT = 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +83,8 @@ def directory(
     units[:, UNIT_LEVELS] = 0
     units[:, UNIT_REPEATS] = 0
     lists = 1
-    lists = _number_by_rank(units, used[unit_slots, EQUAL], ranks, lists)
+    shift = pivots.by_rank_shift[unit_slots]
+    lists = _number_by_rank(units, used[unit_slots, EQUAL], ranks[unit_slots], shift, lists)
     class_of = np.full(len(slot), -1, np.int32)
     shared = np.unique(pivots.left[pivots.mode == CLASS])
     class_of[shared] = lists + np.arange(len(shared))
@@ -102,7 +92,7 @@ def directory(
     class_offsets, class_lists = _classes(conjunctions, shared, class_of, slots, units)
     lowest_level, lists = _number_cells(units, used[unit_slots, CELL], lists)
     buckets = _number_buckets(units, used[unit_slots], expected)
-    pairs, pair_of, lists = _number_pairs(pivots, tests, slot, lists)
+    pairs, pair_of, lists = _number_pairs(pivots, lists)
     return Directory(
         slots, units, buckets, class_offsets, class_lists, pairs, lists, class_of, pair_of,
         lowest_level,
@@ -121,12 +111,7 @@ def _uses_by_slot(pivots: Pivots, slot: Array, slots: int) -> Array:
     return used
 
 
-def _number_by_rank(units: Array, postings: Array, ranks: Array, lists: int) -> int:
-    highest = ranks[units[:, UNIT_SLOT]]
-    most = postings * _LISTS_FOR_A_POSTING + _LISTS_FOR_A_UNIT
-    shift = np.zeros(len(units), np.int64)
-    while np.any(over := (highest >> shift) + 1 > most):
-        shift += over
+def _number_by_rank(units: Array, postings: Array, highest: Array, shift: Array, lists: int) -> int:
     cells = np.where(postings > 0, (highest >> shift) + 1, 0)
     begin = lists + np.concatenate([[0], np.cumsum(cells)])
     units[:, UNIT_EQUAL] = np.where(postings > 0, begin[:-1], -1)
@@ -195,17 +180,12 @@ def _number_buckets(units: Array, used: Array, expected: Frequencies) -> Array:
     return expected.bucket[source]
 
 
-def _number_pairs(
-    pivots: Pivots, tests: PackedTests, slot: Array, lists: int
-) -> tuple[Array, Array, int]:
-    in_grid = (pivots.mode == FINE) | (pivots.mode == COARSE)
-    left = tests.column[slot[pivots.left[in_grid]]].astype(np.int64)
-    right = tests.column[slot[pivots.right[in_grid]]].astype(np.int64)
-    key = left * COLUMNS + right
-    which = np.unique(key)
-    is_fine = pivots.mode[in_grid] == FINE
-    fine = np.isin(which, key[is_fine])
-    coarse = np.isin(which, key[~is_fine])
+def _number_pairs(pivots: Pivots, lists: int) -> tuple[Array, Array, int]:
+    key = (pivots.span >> np.uint64(32)).astype(np.int64)
+    has_fine = np.bincount(key[pivots.mode == FINE], minlength=COLUMNS * COLUMNS) > 0
+    has_coarse = np.bincount(key[pivots.mode == COARSE], minlength=COLUMNS * COLUMNS) > 0
+    which = np.flatnonzero(has_fine | has_coarse)
+    fine, coarse = has_fine[which], has_coarse[which]
     cells = np.stack([fine * pivots.fine**2, coarse * pivots.coarse**2], axis=1).ravel()
     begin = lists + np.concatenate([[0], np.cumsum(cells)])
     pairs = np.zeros((len(which), PAIR_FIELDS), np.int64)
@@ -220,23 +200,22 @@ def _number_pairs(
 
 @inlined
 def lists_of(
-    mode: int, left: int, right: int,
-    slot: Array, offsets: Array, low: Array, high: Array, word: Array,
+    mode: int, left: int, span: np.uint64,
+    slot: Array, offsets: Array, low: Array, high: Array,
     slots: Array, units: Array, class_of: Array, pairs: Array, pair_of: Array,
     lowest_level: Array, first: Array, bucket: Array, fine: int, coarse: int, found: Array,
 ) -> int:  # fmt: skip
     """Write the lists that a conjunction with this pivot is posted in; how many they are."""
     if mode == FINE or mode == COARSE:
         side = fine if mode == FINE else coarse
-        a = np.int64(slots[slot[left], SLOT_COLUMN])
-        b = np.int64(slots[slot[right], SLOT_COLUMN])
-        pair = pair_of[a * COLUMNS + b]
+        pair = pair_of[span >> np.uint64(32)]
         base = pairs[pair, PAIR_FINE] if mode == FINE else pairs[pair, PAIR_COARSE]
-        row, last_row = cell_range(left, slot, word, first, bucket, side)
-        column, last_column = cell_range(right, slot, word, first, bucket, side)
+        cells = np.int64(span)
+        row, rows = cells & 0xFF, (cells >> 8) & 0xFF
+        column, columns = (cells >> 16) & 0xFF, (cells >> 24) & 0xFF
         number = 0
-        for i in range(row, last_row + 1):
-            for j in range(column, last_column + 1):
+        for i in range(row, row + rows):
+            for j in range(column, column + columns):
                 found[number] = base + i * side + j
                 number += 1
         return number

@@ -23,6 +23,14 @@ class Growing(Generic[Scalar]):
         self._length = 0
         self.extend(first)
 
+    @classmethod
+    def over(cls, array: npt.NDArray[Scalar]) -> "Growing[Scalar]":
+        """One that begins with an array, which is read only until something is appended."""
+        made = cls(array.dtype.type)
+        made._data = array
+        made._length = len(array)
+        return made
+
     def __len__(self) -> int:
         return self._length
 
@@ -47,6 +55,34 @@ class Growing(Generic[Scalar]):
         self._length = end
 
     def _reserve(self, needed: int) -> None:
-        grown = np.empty(max(needed, 2 * len(self._data)), dtype=self._data.dtype)
+        grown = np.empty(max(needed, 2 * len(self._data), 16), dtype=self._data.dtype)
         grown[: self._length] = self._data[: self._length]
         self._data = grown
+
+
+Item = TypeVar("Item")
+
+
+class Extended(Generic[Item]):
+    """A sequence that is read only, and a list that goes on after it.
+
+    >>> letters = Extended("ab")
+    >>> letters.append("c")
+    >>> letters[0], letters[2], len(letters)
+    ('a', 'c', 3)
+    """
+
+    def __init__(self, first: Sequence[Item] = ()) -> None:
+        self._first = first
+        self._more: list[Item] = []
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._more)
+
+    def __getitem__(self, index: int) -> Item:
+        known = len(self._first)
+        return self._first[index] if index < known else self._more[index - known]
+
+    def append(self, item: Item) -> None:
+        """Add one."""
+        self._more.append(item)

@@ -52,7 +52,6 @@ from sensewire.match.compiled.layout import (
     UNIT_EQUAL_SHIFT,
     UNIT_LEVELS,
     UNIT_REPEATS,
-    UNIT_SLOT,
     code_of,
     dyadic_offset,
 )
@@ -216,9 +215,7 @@ def _unit_ranges(
     begin, end, every = group[_BEGIN], group[_END], group[_FLAGS] & _ANY_FLAG
     base, cells = units[unit, UNIT_EQUAL], units[unit, UNIT_EQUAL_CELLS]
     if base >= 0 and every:
-        ranges, number = _add(
-            ranges, number, list_start[base], list_start[base + cells], -1, -1
-        )
+        ranges, number = _add(ranges, number, list_start[base], list_start[base + cells], -1, -1)
     elif base >= 0:
         last = np.int64(-1)
         for k in range(begin, end):
@@ -314,8 +311,23 @@ def _scan(
     state: Array, bits: Array, first: Array, second: Array, target: Array, body: Array,
     intervals: Array, out: Array, matches: int,
 ) -> int:  # fmt: skip
+    certain = True
+    for g in range(len(groups)):
+        certain &= groups[g, _FLAGS] == 0
     for i in range(begin, end):
-        word = first[i]
+        word, more = first[i], second[i]
+        # Tests of one rank, on a slot of tags all there are: no branch that could be guessed wrong.
+        if certain and left < 0 and _of_one_rank(word) and _of_one_rank(more):
+            if not _has_rank(word, bits) & _has_rank(more, bits):
+                continue
+            goal = np.int64(target[i])
+            if goal & DIRECT:
+                out[matches] = goal - DIRECT
+                matches += 1
+            elif _body_holds(goal, ranks, codes, groups, state, bits, body, intervals, certain):
+                out[matches] = np.int64(body[goal] & np.uint64(0xFFFF_FFFF))
+                matches += 1
+            continue
         if left >= 0:
             low, high = np.int64(word & np.uint64(0xFFFF)), np.int64(word >> np.uint64(16)) & 0xFFFF
             if not _some(left, low, high, codes, groups, state, bits):
@@ -325,13 +337,13 @@ def _scan(
                 continue
         elif not _holds(word, np.uint64(0), codes, groups, state, bits):
             continue
-        if not _holds(second[i], np.uint64(0), codes, groups, state, bits):
+        if not _holds(more, np.uint64(0), codes, groups, state, bits):
             continue
         goal = np.int64(target[i])
         if goal & DIRECT:
             out[matches] = goal - DIRECT
             matches += 1
-        elif _body_holds(goal, ranks, codes, groups, state, bits, body, intervals):
+        elif _body_holds(goal, ranks, codes, groups, state, bits, body, intervals, certain):
             out[matches] = np.int64(body[goal] & np.uint64(0xFFFF_FFFF))
             matches += 1
     return matches
@@ -357,6 +369,25 @@ def _some(
 @inlined
 def _has_bit(column: int, code: int, bits: Array) -> bool:
     return (bits[column * BITS + (code >> 6)] >> np.uint64(code & 63)) & np.uint64(1) != 0
+
+
+@inlined
+def _of_one_rank(word: np.uint64) -> bool:
+    """Whether a word is a RANGE of one code, or all codes but one."""
+    low = word & np.uint64(0xFFFF)
+    same = low == ((word >> np.uint64(16)) & np.uint64(0xFFFF))
+    return ((word >> np.uint64(38)) & np.uint64(3) == 0) & (same | (low == 0))
+
+
+@inlined
+def _has_rank(word: np.uint64, bits: Array) -> bool:
+    """Whether an event of certain values meets such a word."""
+    low = word & np.uint64(0xFFFF)
+    code = low | (word >> np.uint64(48))  # one of them is 0
+    column = (word >> np.uint64(32)) & np.uint64(63)
+    place = column * np.uint64(BITS) + (code >> np.uint64(6))
+    bit = (bits[place] >> (code & np.uint64(63))) & np.uint64(1)
+    return bit != np.uint64(low == 0)
 
 
 @inlined
@@ -413,16 +444,21 @@ def _holds(
 @inlined
 def _body_holds(
     place: int, ranks: Array, codes: Array, groups: Array, state: Array, bits: Array, body: Array,
-    intervals: Array,
+    intervals: Array, certain: bool,
 ) -> bool:  # fmt: skip
     header = np.int64(body[place] >> np.uint64(32))
     present = (header | (header >> 8) | (header >> 16)) & 0xFF
     tail = (header >> 24) & 0xFF
     for k in range(1, 8):
-        if (present >> k) & 1 and not _holds(
-            body[place + k], body[place + k + 1], codes, groups, state, bits
-        ):
-            return False
+        if present >> k == 0:
+            break
+        if (present >> k) & 1:
+            word = body[place + k]
+            if certain and _of_one_rank(word):
+                if not _has_rank(word, bits):
+                    return False
+            elif not _holds(word, body[place + k + 1], codes, groups, state, bits):
+                return False
     if tail > 0:
         at = place + tail
         for _ in range(np.int64(body[place + 1])):

@@ -131,9 +131,7 @@ def _pack(
             continue
         shift = shifts[slot]
         column = columns[slot]
-        met = min(
-            expectation(cumulative, first[slot], shift, low, high, begin, end), 1.0
-        )
+        met = min(expectation(cumulative, first[slot], shift, low, high, begin, end), 1.0)
         ranks = np.int64(0)
         for i in range(begin, end):
             ranks += np.int64(high[i]) - np.int64(low[i]) + 1

@@ -47,7 +47,14 @@ from sensewire.match.compiled.layout import (
     dyadic_offset,
 )
 from sensewire.match.compiled.output import grown
-from sensewire.match.compiled.scan import CANDIDATES, LEFT_SHIFT, LIST_SHIFT, RIGHT_SHIFT, drain, verify
+from sensewire.match.compiled.scan import (
+    CANDIDATES,
+    LEFT_SHIFT,
+    LIST_SHIFT,
+    RIGHT_SHIFT,
+    drain,
+    verify,
+)
 from sensewire.match.compiled.simd import cells_of_32
 
 BATCH = 4096

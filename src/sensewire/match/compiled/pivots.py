@@ -20,6 +20,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sensewire.match.compiled.bodies import (
+    CELL,
+    CLASS,
+    COARSE,
+    EQUAL,
+    EVERY,
+    FINE,
+    NOTHING,
+    arrange,
+    body_size,
+)
 from sensewire.match.compiled.conjunctions import Conjunctions
 from sensewire.match.compiled.jit import Array, inlined, loop
 from sensewire.match.compiled.layout import COLUMNS
@@ -37,8 +48,6 @@ from sensewire.match.compiled.packing import (
 )
 from sensewire.match.compiled.selectivity import Frequencies
 
-EQUAL, CLASS, FINE, COARSE, CELL, EVERY, NOTHING = 0, 1, 2, 3, 4, 5, 6
-
 _RARE = 0.002  # a pivot that so few events meet is as good as any
 _GRID_OVER_PRODUCT = 3.0  # what comes by a grid's cells, over what meets both tests
 _CELL_OVER_TEST = 2.0
@@ -46,17 +55,26 @@ _MOST_CELLS = 8
 _VISIT_OVER_POSTING = 32.0  # what visiting a list costs, over reading a posting
 _WITHOUT = 0.25  # a pivot that more events meet is none
 _SAMPLED = 1 << 17
+_LISTS_FOR_A_SLOT = 1024
 _WORTH_A_VISIT = 6.0  # candidates of an event that a pair's grid must save
 _GRIDS = ((20_000, 64, 16), (2_000, 32, 8), (100, 16, 4), (0, 8, 2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pivots:
-    """For each conjunction its mode and one or two tests (−1: none); and the grids."""
+    """What is known of each conjunction once its pivot is chosen; and the grids."""
 
     mode: Array
-    left: Array
-    right: Array
+    left: Array  # its test, or −1
+    right: Array  # in a grid, the other one
+    span: Array  # in a grid: the columns and the cells, see `spanned`
+    first: Array  # the words beside its postings
+    second: Array
+    rest: Array  # the tests left for its body, from its place in `Conjunctions.test` on
+    number: Array  # of them
+    size: Array  # of its body
+    interval_place: Array  # test → 0, where a body's tail needs its intervals, else −1
+    by_rank_shift: Array  # slot → its lists by rank are by rank >> shift
     fine: int  # cells on a side of a grid
     coarse: int
     without: int
@@ -76,13 +94,36 @@ def choose(conjunctions: Conjunctions, tests: PackedTests, expected: Frequencies
     average = float(wanted[worth].mean()) * step if worth.any() else 0.0
     fine, coarse = next((fine, coarse) for least, fine, coarse in _GRIDS if average >= least)
     mode = np.zeros(number, np.uint8)
-    left = np.full(number, -1, np.int32)
-    right = np.full(number, -1, np.int32)
+    left, right = np.full(number, -1, np.int32), np.full(number, -1, np.int32)
+    span, first, second = (np.zeros(number, np.uint64) for _ in range(3))
+    rest = np.empty_like(conjunctions.test)
+    kept, size = np.zeros(number, np.int32), np.zeros(number, np.int32)
+    interval_place = np.full(len(tests.note), -1, np.int64)
+    shift = _by_rank_shifts(conjunctions, tests)
+    longest = int(np.diff(conjunctions.offsets).max(initial=0))
+    order, overflow = np.zeros((longest, 2), np.uint64), np.zeros(longest, np.bool_)
     without = _choose(
-        *arguments, tests.column, tests.word, expected.first, expected.bucket,
-        worth, fine, coarse, mode, left, right,
+        *arguments, conjunctions.tests.offsets, tests.column, tests.word,
+        expected.first, expected.bucket, worth, fine, coarse, shift, order, overflow,
+        mode, left, right, span, first, second, rest, kept, size, interval_place,
     )  # fmt: skip
-    return Pivots(mode, left, right, fine, coarse, int(without))
+    return Pivots(
+        mode, left, right, span, first, second, rest, kept, size, interval_place, shift,
+        fine, coarse, int(without),
+    )  # fmt: skip
+
+
+def _by_rank_shifts(conjunctions: Conjunctions, tests: PackedTests) -> Array:
+    """By how much each slot's ranks are shifted, so that its lists are no more than its uses."""
+    several = (tests.note >> np.uint64(8)) & np.uint64(BY_RANK) != 0
+    uses = ((tests.note >> np.uint64(16)) & np.uint64(0xFFFF)) * several
+    ranks = conjunctions.ranks.astype(np.int64)
+    slot = conjunctions.tests.slot
+    most = np.bincount(slot, weights=uses, minlength=len(ranks)) + _LISTS_FOR_A_SLOT
+    shift = np.zeros(len(ranks), np.int64)
+    while np.any(over := (ranks >> shift) + 1 > most):
+        shift += over
+    return shift
 
 
 @inlined
@@ -145,60 +186,84 @@ def _savings(
 @loop
 def _choose(
     offsets: Array, test: Array, slot: Array, note: Array,
-    column: Array, word: Array, first: Array, bucket: Array,
-    worth: Array, fine: int, coarse: int, mode: Array, left: Array, right: Array,
+    test_offsets: Array, column: Array, word: Array, code_first: Array, bucket: Array,
+    worth: Array, fine: int, coarse: int, by_rank_shift: Array, order: Array, overflow: Array,
+    mode: Array, left: Array, right: Array, span: Array, first: Array, second: Array,
+    rest: Array, kept: Array, size: Array, interval_place: Array,
 ) -> int:  # fmt: skip
     without = 0
     for c in range(len(offsets) - 1):
         exact, exact_cost, cell, cell_cost, one, two, product, never = _best(
             offsets[c], offsets[c + 1], test, slot, note
         )
+        how, one_test, other_test = EVERY, -1, -1
+        where = np.uint64(0)
         if never >= 0:
-            mode[c] = NOTHING
-            left[c] = never
-            continue
-        single = min(exact_cost, cell_cost, 1.0)
-        if two >= 0 and exact_cost > _RARE:
-            a, b = np.int64(column[slot[one]]), np.int64(column[slot[two]])
-            if product < single and worth[min(a, b) * COLUMNS + max(a, b)]:
-                if a > b:
-                    one, two = two, one
-                grid = FINE
-                if _cells(one, two, slot, word, first, bucket, fine) > _MOST_CELLS:
-                    grid = COARSE
-                    if _cells(one, two, slot, word, first, bucket, coarse) > _MOST_CELLS:
-                        grid = EVERY
-                if grid != EVERY:
-                    mode[c] = grid
-                    left[c] = one
-                    right[c] = two
-                    continue
-        if exact >= 0 and exact_cost <= cell_cost:
-            mode[c] = EQUAL if posting_of(note[exact]) & BY_RANK else CLASS
-            left[c] = exact
-            without += exact_cost > _WITHOUT
+            how, one_test = NOTHING, never
+        elif exact >= 0 and exact_cost <= cell_cost:
+            how = EQUAL if posting_of(note[exact]) & BY_RANK else CLASS
+            one_test = exact
         elif cell >= 0:
-            mode[c] = CELL
-            left[c] = cell
+            how, one_test = CELL, cell
+        cost = min(exact_cost, cell_cost, 1.0)
+        if two >= 0 and exact_cost > _RARE and product < cost and never < 0:
+            a, b = np.int64(column[slot[one]]), np.int64(column[slot[two]])
+            if a > b:
+                one, two = two, one
+                a, b = b, a
+            if worth[a * COLUMNS + b]:
+                grid = FINE
+                where, cells = _spanned(one, two, slot, word, code_first, bucket, fine)
+                if cells > _MOST_CELLS:
+                    grid = COARSE
+                    where, cells = _spanned(one, two, slot, word, code_first, bucket, coarse)
+                if cells <= _MOST_CELLS:
+                    how, one_test, other_test = grid, one, two
+                    where |= np.uint64(a * COLUMNS + b) << np.uint64(32)
+        if how == EQUAL or how == CLASS:
+            without += exact_cost > _WITHOUT
+        elif how == CELL:
             without += cell_cost > _WITHOUT * _CELL_OVER_TEST
-        else:
-            mode[c] = EVERY
+        elif how == EVERY:
             without += 1
+        mode[c] = how
+        left[c] = one_test
+        right[c] = other_test
+        span[c] = where
+        begin = offsets[c]
+        exactly = one_test >= 0 and by_rank_shift[slot[one_test]] == 0
+        word_one, word_two, number = arrange(
+            how, one_test, other_test, exactly, begin, offsets[c + 1], test, note, word, order
+        )
+        first[c] = word_one
+        second[c] = word_two
+        kept[c] = number
+        size[c] = body_size(number, order, test_offsets, overflow)
+        for k in range(number):
+            t = np.int64(order[k, 0])
+            rest[begin + k] = t
+            if overflow[k] and test_offsets[t + 1] - test_offsets[t] != 1:
+                interval_place[t] = 0
     return without
 
 
 @inlined
-def _cells(
+def _spanned(
     one: int, two: int, slot: Array, word: Array, first: Array, bucket: Array, side: int
-) -> int:
-    """How many cells of a grid two ranges cover."""
-    a, b = cell_range(one, slot, word, first, bucket, side)
-    c, d = cell_range(two, slot, word, first, bucket, side)
-    return (b - a + 1) * (d - c + 1)
+) -> tuple[np.uint64, int]:
+    """The cells of a grid that two ranges cover, packed: row, rows, column, columns; their number.
+
+    8 bits for each of them, and behind them, not filled here, left column × COLUMNS + right column.
+    """
+    row, last_row = _cell_range(one, slot, word, first, bucket, side)
+    column, last_column = _cell_range(two, slot, word, first, bucket, side)
+    rows, columns = last_row - row + 1, last_column - column + 1
+    packed = row | (rows << 8) | (column << 16) | (columns << 24)
+    return np.uint64(packed), rows * columns
 
 
 @inlined
-def cell_range(
+def _cell_range(
     test: int, slot: Array, word: Array, first: Array, bucket: Array, side: int
 ) -> tuple[int, int]:
     """The first and last cell that a test's range of codes covers, of `side` along its slot."""
@@ -206,4 +271,3 @@ def cell_range(
     low = np.int64(word[test] & np.uint64(0xFFFF))
     high = np.int64((word[test] >> np.uint64(16)) & np.uint64(0xFFFF))
     return np.int64(bucket[start + low]) * side >> 8, np.int64(bucket[start + high]) * side >> 8
-

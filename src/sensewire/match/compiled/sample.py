@@ -4,9 +4,12 @@ At most `MOST` events are kept: the first ones, then every second, every fourth 
 new weigh the same and noting one costs next to nothing.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sensewire.match.compiled.ranking import NO_FACTS, Columns
+from sensewire.match.compiled.values import Values
 
 MOST = 4_096
 
@@ -14,7 +17,9 @@ MOST = 4_096
 class Sample:
     """Events, each kept with the same chance whenever it came."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: Callable[[Values], Columns] | None = None) -> None:
+        self._before = before
+        """Gives the events that were kept in an index folder, once somebody asks for them."""
         self._kept: list[Columns] = []
         self._events = 0
         self._stride = 1
@@ -30,12 +35,20 @@ class Sample:
         self._events += self._kept[-1].events
         while self._events > MOST:
             self._stride *= 2
-            whole = _every(self.columns(), 0, 2)
+            whole = _every(self._joined(), 0, 2)
             self._kept = [whole]
             self._events = whole.events
 
-    def columns(self) -> Columns:
+    def columns(self, values: Values) -> Columns:
         """The events that are kept."""
+        if self._before is not None:
+            before, self._before = self._before(values), None
+            if before.events:
+                self._kept.insert(0, before)
+                self._events += before.events
+        return self._joined()
+
+    def _joined(self) -> Columns:
         if len(self._kept) != 1:
             self._kept = [_joined(self._kept)]
         return self._kept[0]
@@ -44,6 +57,7 @@ class Sample:
         """Forget all, when the numbers of words have changed."""
         self._kept = []
         self._events = 0
+        self._before = None
 
 
 def _every(columns: Columns, first: int, stride: int) -> Columns:

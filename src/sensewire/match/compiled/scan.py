@@ -252,7 +252,10 @@ def _tail_holds(
         met = False
         for i in range(begin, end):
             if slot[i] == wanted:
-                low, high = np.int64(which & np.uint64(0xFFFF_FFFF)), np.int64(which >> np.uint64(32))
+                low, high = (
+                    np.int64(which & np.uint64(0xFFFF_FFFF)),
+                    np.int64(which >> np.uint64(32)),
+                )
                 if what & np.uint64(MANY):
                     met = within(intervals, low, low + high, rank[i])
                 else:

@@ -47,6 +47,8 @@ class Clauses:
     numbers: Int32
     offsets: Int64
     tests: Int32
+    judged: Truths
+    """Which are only found by their tests, and judged once more."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -55,6 +57,15 @@ class Clauses:
         """The tests of one of them."""
         found: list[int] = self.tests[self.offsets[place] : self.offsets[place + 1]].tolist()
         return found
+
+    def at(self, places: Int64) -> "Clauses":
+        """Some of them, in another order."""
+        if np.array_equal(places, np.arange(len(self))):
+            return self
+        counts = np.diff(self.offsets)[places]
+        ends = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        rows = np.repeat(self.offsets[places] - ends[:-1], counts) + np.arange(ends[-1])
+        return Clauses(self.numbers[places], ends, self.tests[rows], self.judged[places])
 
     def only(self, kept: Truths) -> "Clauses":
         """Those that are kept."""
@@ -65,6 +76,7 @@ class Clauses:
             self.numbers[kept],
             np.concatenate(([0], np.cumsum(counts[kept]))).astype(np.int64),
             self.tests[np.repeat(kept, counts)],
+            self.judged[kept],
         )
 
 
@@ -73,8 +85,6 @@ class Segment:
     """Clauses compiled together."""
 
     clauses: Clauses
-    is_judged: Truths
-    """Which clauses are only found here, and judged once more."""
     ranking: Ranking
     index: Ranked
     catalogue: Catalogue
@@ -118,7 +128,6 @@ class Segment:
 def compiled(
     catalogue: Catalogue,
     clauses: Clauses,
-    is_judged: Truths,
     build: Builder,
     sample: Columns,
     values: Values,
@@ -134,7 +143,7 @@ def compiled(
         test=places.reshape(-1).astype(np.int32),
     )
     index = build(conjunctions, ranking.entries(sample, values)[0])
-    return Segment(clauses, is_judged, ranking, index, catalogue)
+    return Segment(clauses, ranking, index, catalogue)
 
 
 class _Asked(NamedTuple):

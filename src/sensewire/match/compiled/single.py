@@ -40,7 +40,14 @@ from sensewire.match.compiled.layout import (
 )
 from sensewire.match.compiled.output import grown
 from sensewire.match.compiled.panel import aligned_rows
-from sensewire.match.compiled.scan import CANDIDATES, LEFT_SHIFT, LIST_SHIFT, RIGHT_SHIFT, drain, verify
+from sensewire.match.compiled.scan import (
+    CANDIDATES,
+    LEFT_SHIFT,
+    LIST_SHIFT,
+    RIGHT_SHIFT,
+    drain,
+    verify,
+)
 
 MOST_ENTRIES = 64
 """Of a plain event: its entries are compared with each other."""

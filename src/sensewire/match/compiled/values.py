@@ -51,7 +51,7 @@ class Values:
         self.words: list[Word] = []
         self._properties: dict[Term, int] = {}
         self._words: dict[Word, int] = {}
-        self._views: dict[int, View] = {}
+        self._has_scopes = bool(knowledge.content.scopes)
 
     @property
     def is_full(self) -> bool:
@@ -96,6 +96,10 @@ class Values:
         """Its root, that of its text in the constants' scope, its classes, its own datatypes."""
         root = self.knowledge.value_root
         term = word.term
+        if term.kind is Kind.STRING and not word.types and not self._has_scopes:  # nearly all
+            number = self._concepts.find(root(term, None))
+            yield NOWHERE if number is None else Seen(float(number))
+            return
         roots: dict[Term, None] = {}
         if term.kind is not Kind.NUMBER:
             roots[root(term, self.scope_of(word.property))] = None
