@@ -1,8 +1,9 @@
 """Matching records: how fast indexes are built, how large they are, how fast they match.
 
 Six workloads at several sizes, each contender on one core, warmed, the shortest of several times.
-Two levels are measured: indexes of conjunctions (`measured_indexes`), and the engine as its users
-see it (`measured_engine`: texts, records, JSON lines and Arrow columns). Every contender's answers
+As many events are matched in one timing as take about a second, at most 8,192. Two levels are
+measured: indexes of conjunctions (`measured_indexes`), and the engine as its users see it
+(`contenders/engine.py`: texts, records, JSON lines and Arrow columns). Every contender's answers
 are compared with the truth on some of the events that it was timed on.
 
     size       10,000   100,000   1,000,000        --quick: the first two
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from contenders.compiled import COMPILED, COUNTING
 from contenders.contender import Contender
 from contenders.duckdb_join import DUCKDB
-from contenders.engine import measured_engine
+from contenders.engine import Budget, measured_engine
 from contenders.pivot_dictionary import PIVOT_DICTIONARY
 from contenders.polars_join import POLARS
 from frame import LeftOut, Row, Settings, timed
@@ -39,22 +40,21 @@ class Effort:
 
     sizes: tuple[int, ...]
     engine_size: int
-    engine_events: int
     seconds: float  # that one timing of a match should take
     times: int
     checked: int  # events of each contender
 
 
-QUICK = Effort((10_000, 100_000), 10_000, 500, 0.3, 2, 4)
-FULL = Effort((10_000, 100_000, 1_000_000), 100_000, 2_000, 1.0, 5, 10)
+QUICK = Effort((10_000, 100_000), 10_000, 0.3, 2, 4)
+FULL = Effort((10_000, 100_000, 1_000_000), 100_000, 1.0, 5, 10)
 
 
 def measured(settings: Settings) -> Iterator[Row | LeftOut]:
     """All workloads, then the engine."""
     effort = QUICK if settings.quick else FULL
     yield from measured_indexes(settings, effort)
-    size, events = effort.engine_size, effort.engine_events
-    yield from measured_engine(settings, size, events, effort.checked)
+    budget = Budget(_EVENTS, effort.seconds, effort.times, effort.checked)
+    yield from measured_engine(settings, effort.engine_size, budget)
 
 
 def measured_indexes(settings: Settings, effort: Effort) -> Iterator[Row | LeftOut]:
@@ -120,9 +120,10 @@ def measure(
     building, index = timed(min(times, 3), lambda: contender.build(workload))
     yield Row(*contender_size, "build", size / building, "subscriptions/s")
     yield Row(*contender_size, "memory", index.nbytes / size, "bytes/subscription")
+    # A first guess of its speed decides how many events are matched in one timing.
     few = 128 if contender.compiles else min(32, max(2, _LONGEST // size))
     trial, _ = timed(1, lambda: index.match(first(workload.events, few)))
-    count = int(min(len(workload.events), max(few, few * effort.seconds / trial)))
+    count = int(min(len(workload.events), max(few, few * effort.seconds / max(trial, 1e-9))))
     events: Entries = first(workload.events, count)
     matching, answer = timed(effort.times, lambda: index.match(events))
     known.check(contender.name, answer, count, effort.checked)

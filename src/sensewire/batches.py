@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,34 +32,21 @@ from sensewire.model.match import BatchMatches
 from sensewire.model.statistics import Seen
 from sensewire.model.terms import Term, string
 from sensewire.normalise.passes import normalised
-from sensewire.subscribers import Names, Subscribers
+from sensewire.subscribers import Arrow, Names, Subscribers
 
 Int64 = npt.NDArray[np.int64]
 
 JSON = "json"
 """The name of the one column of a batch whose records are JSON texts."""
 
-MATCHES = pa.schema(
-    [
-        pa.field("event", pa.int64(), nullable=False),
-        pa.field("subscription", pa.string(), nullable=False),
-        pa.field("rows", pa.list_(pa.map_(pa.string(), pa.string()))),
-        pa.field("distance", pa.float64(), nullable=False),
-    ]
-)
-FAILURES = pa.schema(
-    [
-        pa.field("event", pa.int64(), nullable=False),
-        pa.field("subscription", pa.string(), nullable=False),
-        pa.field("reason", pa.string(), nullable=False),
-    ]
-)
-REJECTED = pa.schema(
-    [
-        pa.field("event", pa.int64(), nullable=False),
-        pa.field("reason", pa.string(), nullable=False),
-    ]
-)
+_EVENT: "pa.Field[Any]" = pa.field("event", pa.int64(), nullable=False)
+_SUBSCRIPTION: "pa.Field[Any]" = pa.field("subscription", pa.string(), nullable=False)
+_REASON: "pa.Field[Any]" = pa.field("reason", pa.string(), nullable=False)
+_ROWS: "pa.Field[Any]" = pa.field("rows", pa.list_(pa.map_(pa.string(), pa.string())))
+_DISTANCE: "pa.Field[Any]" = pa.field("distance", pa.float64(), nullable=False)
+MATCHES = pa.schema([_EVENT, _SUBSCRIPTION, _ROWS, _DISTANCE])
+FAILURES = pa.schema([_EVENT, _SUBSCRIPTION, _REASON])
+REJECTED = pa.schema([_EVENT, _REASON])
 
 
 class Batches:
@@ -191,7 +179,7 @@ def _leaves(schema: pa.Schema) -> Iterator[str]:
             yield path
 
 
-def _texts_of(column: pa.Array) -> tuple[npt.NDArray[np.uint8], Int64, Int64]:
+def _texts_of(column: Arrow) -> tuple[npt.NDArray[np.uint8], Int64, Int64]:
     """A column of texts or bytes: all bytes, and where each text starts and ends."""
     if not (
         pa.types.is_binary(column.type)
@@ -203,8 +191,7 @@ def _texts_of(column: pa.Array) -> tuple[npt.NDArray[np.uint8], Int64, Int64]:
     column = column.cast(pa.large_binary())
     _, offsets, data = column.buffers()
     ends = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
-    text = np.frombuffer(data or b"", np.uint8)
-    return text, ends[:-1], ends[1:]
+    return np.frombuffer(data or b"", np.uint8), ends[:-1], ends[1:]
 
 
 def _without(facts: Facts, rows: frozenset[int]) -> Facts:

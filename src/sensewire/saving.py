@@ -1,4 +1,4 @@
-"""An engine in a folder: its subscriptions, its knowledge, its compiled index; opened by mapping it.
+"""An engine in a folder: subscriptions, knowledge and compiled index, opened by mapping them.
 
     subscriptions   ids (with a table to find them), texts, clauses of each; rows of each clause
     index           the compiled segment (`match/compiled/stored.py`)
@@ -16,22 +16,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.knowledge.stored import from_json, to_json
 from sensewire.language.parse import parse
 from sensewire.language.unparse import unparse
+from sensewire.match.compiled.stored import Arrays, opened, stored
 from sensewire.match.dispatch import names_of
 from sensewire.match.layered import Layered
-from sensewire.match.compiled.stored import Arrays, opened, stored
 from sensewire.model.canonical import Clause, canonical_clause, clauses_of
 from sensewire.model.errors import IndexFolderError, SensewireError
 from sensewire.model.folder import Folder, open_folder
 from sensewire.model.folder_writing import write_folder
 from sensewire.model.lookup import Lookup
 from sensewire.model.strings import Strings
-from sensewire.subscribers import Standing, Subscribers
+from sensewire.subscribers import Arrow, Standing, Subscribers
 
 KIND = "sensewire index"
 FORMAT = 1
@@ -88,7 +87,7 @@ class Saved:
         """What a row subscribes to."""
         return self._texts[row]
 
-    def ids(self, rows: Int64) -> pa.Array:
+    def ids(self, rows: Int64) -> Arrow:
         return self._ids.take(rows)
 
     def clauses_of(self, row: int) -> tuple[int, ...]:
@@ -119,24 +118,23 @@ def save(
 ) -> None:
     """Write all that stands to a folder."""
     assert isinstance(compiled, Layered)
-    segment, sample, values = compiled.whole()
-    index, said = stored(segment, sample, values)
-    numbers = segment.clauses.numbers
-    kept = {number: place for place, number in enumerate(numbers.tolist())}
     ids: list[str] = []
     texts: list[str] = []
     rows: list[int] = []
     ends = [0]
     apart: list[tuple[str, str]] = []
     for id, text, clauses in _written(subscribers):
-        if all(clause in kept for clause in clauses):
+        if all(map(compiled.has, clauses)):
             ids.append(id)
             texts.append(text)
-            rows.extend(kept[clause] for clause in clauses)
+            rows.extend(clauses)
             ends.append(len(rows))
         else:
             apart.append((id, text))
-    of_row = np.array(rows, np.int32)
+    segment, sample, values = compiled.whole(set(rows))
+    index, said = stored(segment, sample, values)
+    numbers = segment.clauses.numbers
+    of_row = np.searchsorted(numbers, np.array(rows, np.int32)).astype(np.int32)
     offsets = np.array(ends, np.int64)
     owner = np.repeat(np.arange(len(ids), dtype=np.int64), np.diff(offsets))
     pairs = np.unique(np.column_stack((of_row.astype(np.int64), owner)), axis=0)

@@ -2,14 +2,14 @@
 
     row ──> id, its clauses, where it came from          clause ──> its one row, or its many rows
 
-Most clauses have one subscriber, so that a column of rows says nearly all, and a batch of matches is
-expanded by arithmetic. Rows below `len(base)` stand in arrays that an index folder holds; the others
-came since. Rows are never used again.
+Most clauses have one subscriber, so that a column of rows says nearly all, and a batch of matches
+is expanded by arithmetic. Rows below `len(base)` stand in arrays that an index folder holds; the
+others came since. Rows are never used again.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ from sensewire.model.subscription import Subscription
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
+Arrow = Any
+"""An array of Arrow's: its types do not say how their elements are taken by numpy's numbers."""
 Names = tuple[tuple[str, int], ...]
 """What a subscriber called the variables that a clause selects, with their places in its rows."""
 
@@ -50,7 +52,7 @@ class Base(Protocol):
     def __len__(self) -> int: ...
     def row(self, id: str) -> int | None: ...
     def id(self, row: int) -> str: ...
-    def ids(self, rows: Int64) -> pa.Array: ...
+    def ids(self, rows: Int64) -> Arrow: ...
     def text(self, row: int) -> str: ...
     def clauses_of(self, row: int) -> tuple[int, ...]: ...
     def standing(self, row: int) -> Standing: ...
@@ -74,7 +76,7 @@ class Subscribers:
         self._one: Growing[np.int64] = Growing(np.int64)
         self._many: dict[int, dict[int, None]] = {}
         self._ids: list[str] = []
-        self._arrow: list[pa.Array] = []  # the ids of the first rows that came since
+        self._arrow: list[Arrow] = []  # the ids of the first rows that came since
         self.some_have_many_clauses = base is not None and base.some_have_many_clauses
 
     def __len__(self) -> int:
@@ -175,19 +177,19 @@ class Subscribers:
             np.concatenate((rows[kept], more_rows)),
         )
 
-    def ids(self, rows: Int64) -> pa.Array:
+    def ids(self, rows: Int64) -> Arrow:
         """The ids of rows, as Arrow has them."""
         recent = self._recent_ids()
         if not self._first:
-            return recent.take(pa.array(rows))
+            return recent.take(rows)
         assert self._base is not None
         old = rows < self._first
-        parts = [self._base.ids(rows[old]), recent.take(pa.array(rows[~old] - self._first))]
+        parts = [self._base.ids(rows[old]), recent.take(rows[~old] - self._first)]
         order = np.empty(len(rows), np.int64)
         order[np.concatenate((np.flatnonzero(old), np.flatnonzero(~old)))] = np.arange(len(rows))
-        return pa.concat_arrays(parts).take(pa.array(order))
+        return pa.concat_arrays(parts).take(order)
 
-    def _recent_ids(self) -> pa.Array:
+    def _recent_ids(self) -> Arrow:
         known = sum(map(len, self._arrow))
         if known < len(self._ids):
             self._arrow.append(pa.array(self._ids[known:], pa.large_string()))

@@ -102,10 +102,9 @@ def test_the_machine_is_told() -> None:
     assert told["memory"] > 0.1
 
 
-def test_the_shortest_time_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shortest_time_counts() -> None:
     clock = iter([0.0, 5.0, 10.0, 12.0, 20.0, 29.0])
-    monkeypatch.setattr(frame, "perf_counter", lambda: next(clock))
-    assert frame.timed(3, lambda: "done") == (2.0, "done")
+    assert frame.timed(3, lambda: "done", lambda: next(clock)) == (2.0, "done")
 
 
 def test_every_known_benchmark_is_one() -> None:

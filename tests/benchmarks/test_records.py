@@ -14,6 +14,7 @@ import records
 from contenders import engine as whole
 from contenders.compiled import COUNTING
 from contenders.contender import Contender, Matching
+from contenders.engine import Budget
 from frame import LeftOut, Row, Settings, WrongAnswerError
 from records import CONTENDERS, WITHOUT_KNOWLEDGE, Effort
 from sensewire.engine import Engine
@@ -21,7 +22,7 @@ from sensewire.match.compiled.conjunctions import Entries, Int32
 from sensewire.model.errors import SensewireError
 from workloads.workload import Workload
 
-TINY = Effort((200, 400), 100, 20, 0.01, 1, 3)
+TINY = Effort((200, 400), 100, 0.01, 1, 3)
 SETTINGS = Settings(quick=True, seed=1)
 
 
@@ -102,7 +103,7 @@ def test_ratios_follow_from_rates() -> None:
 
 
 def engine_rows(size: int = 100) -> tuple[set[str], list[LeftOut]]:
-    found = [*whole.measured_engine(SETTINGS, size, 20, 20)]
+    found = [*whole.measured_engine(SETTINGS, size, Budget(40, 1.0, 1, 40))]
     rows = [each for each in found if isinstance(each, Row)]
     assert all(row.value > 0 for row in rows)
     return {row.metric for row in rows}, [each for each in found if isinstance(each, LeftOut)]

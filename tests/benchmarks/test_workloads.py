@@ -16,8 +16,8 @@ from sensewire.match.compiled.conjunctions import Conjunctions
 from sensewire.model.event import Event
 from workloads import brick_classes, ranked, records, tags, texts, truth
 from workloads.brick_classes import Classes, Reading
-from workloads.records import KINDS, Kind
-from workloads.workload import Workload
+from workloads.records import CHOICES, KINDS, Asked, Happened, Kind, Operator, Records
+from workloads.workload import Workload, offsets_of
 
 CLASSES = Classes()
 
@@ -90,6 +90,32 @@ def test_texts_and_ranks_say_the_same(kind: Kind) -> None:
         assert given == truth.matching(workload.conjunctions, workload.events, row).tolist()
         found += len(given)
     assert found > 5
+
+
+def test_a_bound_is_inside_or_not() -> None:
+    """One number is asked for by every order: what is below it, itself and above it."""
+    orders = [Operator.EQUAL, Operator.UNEQUAL, Operator.BELOW, Operator.AT_MOST]
+    orders += [Operator.ABOVE, Operator.AT_LEAST, Operator.EXISTS]
+    one, none = np.zeros(len(orders), np.int32), np.zeros(len(orders), np.bool_)
+    asked = Asked(
+        offsets_of(one + 1),
+        *(one, np.array(orders, np.uint8), none, one + 8, one + 8),
+        np.full((len(orders), CHOICES), -1, np.int32),
+    )
+    happened = Happened(offsets_of([1, 1, 1]), one[:3], np.array([7, 8, 9], np.int32))
+    numeric = np.ones(1, np.bool_)
+    made = Records(KINDS[0], np.array([20], np.int32), numeric, asked, happened, happened)
+    workload = ranked.workload(made)
+    found = [
+        {orders[each] for each in truth.matching(workload.conjunctions, workload.events, row)}
+        for row in range(3)
+    ]
+    always = {Operator.EXISTS}
+    assert found == [
+        always | {Operator.UNEQUAL, Operator.BELOW, Operator.AT_MOST},
+        always | {Operator.EQUAL, Operator.AT_MOST, Operator.AT_LEAST},
+        always | {Operator.UNEQUAL, Operator.ABOVE, Operator.AT_LEAST},
+    ]
 
 
 def test_every_operator_is_written() -> None:

@@ -77,6 +77,7 @@ def test_what_lies_below_a_name() -> None:
 def test_closed_attributes_keep_what_they_have() -> None:
     dictionary = Dictionary(["a", "b"])
     old = dictionary.word(0, string("old"))
+    assert dictionary.closed.tolist() == [0, 0]
     dictionary.close(0, ["mine"])
     count = len(dictionary.words)
     found = dictionary.strings(0, ["old", "mine", "new", ""])

@@ -1,9 +1,12 @@
 """The scanner says what the plain decoder says, of the attributes that it was asked for."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -308,6 +311,51 @@ def test_any_buffer_and_any_order_of_lines(kind: Callable[[bytes], Any]) -> None
             place=str,
         )
         assert facts.number.tolist() == (1_000 + rows).tolist()
+
+
+GUARDED = """
+import ctypes, mmap
+import numpy as np
+from tests.events.telling import PLAIN, plainly, told
+from sensewire.events.dictionary import Dictionary
+from sensewire.events.json_scanner import scan
+
+for last in (b'{"a": 1}', b'{"a": "1', b'{"a": 1', b"{", b'{"a":tru', b""):
+    lines = [b'{"a": "%d", "x": [1.5e3, true]}' % number for number in range(40)] + [last]
+    raw = b"".join(lines)
+    size = (len(raw) // mmap.PAGESIZE + 2) * mmap.PAGESIZE
+    pages = mmap.mmap(-1, size)
+    end = size - mmap.PAGESIZE
+    pages[end - len(raw) : end] = raw
+    address = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(address + end), mmap.PAGESIZE, 0) == 0
+    data = np.frombuffer(pages, np.uint8)[end - len(raw) : end]
+    ends = np.cumsum([len(line) for line in lines])
+    starts = ends - [len(line) for line in lines]
+    for order in (np.arange(41), np.arange(41)[::-1]):
+        facts = scan(
+            data,
+            starts[order],
+            ends[order],
+            Dictionary(["a"]),
+            decoding=PLAIN,
+            place=lambda row: f"row {row}",
+        )
+        assert told(facts) == [plainly(lines[row], at, ["a"]) for at, row in enumerate(order)]
+print("read")
+"""
+
+
+def test_nothing_is_read_behind_the_data() -> None:
+    """A page that must not be read stands there: whoever does is killed."""
+    outcome = subprocess.run(
+        [sys.executable, "-c", GUARDED],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (outcome.returncode, outcome.stdout) == (0, "read\n"), outcome.stderr
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 2), (2, 1), (0, 8), (8, 8)])

@@ -121,7 +121,7 @@ def every_condition() -> list[Condition]:
     ]
 
 
-@pytest.mark.parametrize("matcher", ["compiled", "counting"])
+@pytest.mark.parametrize("matcher", ["compiled", "compiled_counting", "counting"])
 @pytest.mark.parametrize("value", TERMS, ids=str)
 def test_every_condition_on_every_value(matcher: str, value: Term) -> None:
     """Exhaustive where generation is sparse: each value, alone and as a class, in each reading."""
@@ -174,7 +174,7 @@ def test_every_matcher_equals_the_oracle(
     agree(matcher, asked, sent, operators=OPERATORS)
 
 
-@pytest.mark.parametrize("matcher", ["compiled", "counting"])
+@pytest.mark.parametrize("matcher", ["compiled", "compiled_counting", "counting"])
 @given(
     asked=st.lists(of_predicates, min_size=1, max_size=6),
     sent=st.lists(events(ATTRIBUTES, TERMS), min_size=1, max_size=3),
@@ -218,7 +218,7 @@ cases_with_knowledge = given(
 )
 
 
-@pytest.mark.parametrize("matcher", ["compiled", "counting"])
+@pytest.mark.parametrize("matcher", ["compiled", "compiled_counting", "counting"])
 @cases_with_knowledge
 def test_matchers_of_records_equal_the_oracle_with_knowledge(
     matcher: str, known: Knowledge, asked: list[Subscription], sent: list[Event]

@@ -216,7 +216,6 @@ def _add_texts(words: Int32, present: Truths, name: str, rows: Int32, reading: _
     malformed = words == MALFORMED
     if malformed.any():
         reading.reject(rows[malformed], f"the column {name!r} holds a string that is not UTF-8")
-        present = present & ~malformed
     reading.words(rows[present], reading.dictionary.attribute(name), words[present])
 
 
@@ -261,7 +260,6 @@ def _check_times(records: Records, time_field: str, rejected: dict[int, str]) ->
     for row in np.unique(facts.event[several]).tolist():
         if reason := records.problem(row):
             rejected.setdefault(row, reason)
-    facts = facts.at(~several)
     property = string(time_field)
     problems: dict[Term, str | None] = {}
     for row, term in zip(facts.event.tolist(), _terms(facts, dictionary), strict=True):

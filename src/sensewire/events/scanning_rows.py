@@ -15,7 +15,7 @@ from sensewire.events.scanning import Int32, Int64, compiled
 from sensewire.model import datatypes
 from sensewire.model.event import Event
 from sensewire.model.facts import DOUBLE, INTEGER, LARGEST_INTEGER, NO_WORD, WORD, Facts
-from sensewire.model.terms import Kind, Term, number_of, term_of
+from sensewire.model.terms import Term, number_of
 
 
 class Row(NamedTuple):
@@ -70,16 +70,12 @@ def rows_of(events: Sequence[tuple[int, Event]], dictionary: Dictionary) -> list
 
 
 def _plain_kind(term: Term) -> int | None:
-    """INTEGER or DOUBLE, if a number is all that the term is."""
-    if term.kind is not Kind.NUMBER:
-        return None
-    value = number_of(term)
-    if term != term_of(value):  # written in a way that the number does not keep
-        return None
+    """INTEGER or DOUBLE, if a number is all that a term of JSON is."""
     if term.datatype == datatypes.DOUBLE:
         return DOUBLE
-    small = term.datatype == datatypes.INTEGER and abs(int(value)) <= LARGEST_INTEGER
-    return INTEGER if small else None
+    if term.datatype == datatypes.INTEGER and abs(int(term.text)) <= LARGEST_INTEGER:
+        return INTEGER
+    return None
 
 
 def with_rows(columns: Columns, rows: Sequence[Row]) -> Columns:

@@ -27,7 +27,7 @@ blocks a conjunction instead of being counted. `LOOSE` and `ANY` ranks are refus
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numba
 import numpy as np
@@ -72,6 +72,7 @@ class _Postings:
 class CompiledCounting:
     """Postings of positive and of negated tests, and how many positive ones a conjunction needs."""
 
+    takes_loose: ClassVar[bool] = False
     first_node: Int64  # slot → its node 0; the tree of n leaves has nodes 1 … 2 n − 1
     tests: int
     positive: _Postings
@@ -147,26 +148,35 @@ def _counter_type(most: int) -> type[np.unsignedinteger[Any]]:
 def _posted(
     tests: Tests, chosen: Truths, starts: Int64, owners: Int32, first_node: Int64
 ) -> _Postings:
-    shape = (tests.slot, chosen, tests.offsets, tests.low, tests.high, starts, first_node)
-    counts, levels = _sizes(*shape)
-    offsets = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return _Postings(levels, offsets, *_filled(*shape, owners, offsets))
+    """Walk over the tests twice: to see how long each list gets, and to fill the lists."""
+    levels = np.zeros(len(first_node) - 1, np.int64)
+    offsets = np.zeros(first_node[-1] + 1, np.int64)
+    none = np.empty(0, np.int32)
+    intervals = (tests.slot, chosen, tests.offsets, tests.low, tests.high)
+    asked = (starts, owners, first_node, levels)
+    _post(*intervals, *asked, offsets[1:], none, none)
+    np.cumsum(offsets, out=offsets)
+    conjunctions, posted_tests = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
+    _post(*intervals, *asked, offsets[:-1].copy(), conjunctions, posted_tests)
+    return _Postings(levels, offsets, conjunctions, posted_tests)
 
 
 @_compiled
-def _sizes(
+def _post(
     slot: Int32,
     chosen: Truths,
     offsets: Int64,
     low: Int32,
     high: Int32,
     starts: Int64,
+    owners: Int32,
     first_node: Int64,
-) -> tuple[Int64, Int64]:
-    """How long the list of each node gets, and which levels of a slot have any."""
-    counts = np.zeros(first_node[-1], np.int64)
-    levels = np.zeros(len(first_node) - 1, np.int64)
+    levels: Int64,
+    place: Int64,
+    conjunctions: Int32,
+    tests: Int32,
+) -> None:
+    """Move on the place of each node by what is posted there, and post it if there is room."""
     for test in range(len(slot)):
         size = starts[test + 1] - starts[test]
         if not chosen[test] or size == 0:
@@ -176,53 +186,19 @@ def _sizes(
         for interval in range(offsets[test], offsets[test + 1]):
             left, right, level = low[interval] + leaves, high[interval] + leaves + 1, 0
             while left < right:
-                if left & 1:
-                    counts[base + left] += size
-                    levels[slot[test]] |= 1 << level
-                    left += 1
-                if right & 1:
-                    right -= 1
-                    counts[base + right] += size
-                    levels[slot[test]] |= 1 << level
-                left, right, level = left >> 1, right >> 1, level + 1
-    return counts, levels
-
-
-@_compiled
-def _filled(
-    slot: Int32,
-    chosen: Truths,
-    offsets: Int64,
-    low: Int32,
-    high: Int32,
-    starts: Int64,
-    first_node: Int64,
-    owners: Int32,
-    node_offsets: Int64,
-) -> tuple[Int32, Int32]:
-    """The same walk again, writing conjunctions and tests where they belong."""
-    place = node_offsets[:-1].copy()
-    conjunctions = np.empty(node_offsets[-1], np.int32)
-    tests = np.empty(node_offsets[-1], np.int32)
-    for test in range(len(slot)):
-        if not chosen[test] or starts[test] == starts[test + 1]:
-            continue
-        base = first_node[slot[test]]
-        leaves = (first_node[slot[test] + 1] - base) // 2
-        for interval in range(offsets[test], offsets[test + 1]):
-            left, right = low[interval] + leaves, high[interval] + leaves + 1
-            while left < right:
-                for side in range(2):
-                    node = left if side == 0 else right - 1
-                    # An odd left node and an even last one are no halves of a node above.
-                    if (left & 1 if side == 0 else right & 1) == 0:
+                # A right child at the left end and a left child at the right end stand alone; all
+                # between them are halves of nodes above.
+                for node, alone in ((left, left & 1), (right - 1, right & 1)):
+                    if not alone:
                         continue
-                    for owner in range(starts[test], starts[test + 1]):
-                        conjunctions[place[base + node]] = owners[owner]
-                        tests[place[base + node]] = test
-                        place[base + node] += 1
-                left, right = (left + 1) >> 1, right >> 1
-    return conjunctions, tests
+                    levels[slot[test]] |= 1 << level
+                    start = place[base + node]
+                    place[base + node] += size
+                    if len(conjunctions) > 0:
+                        for number in range(size):
+                            conjunctions[start + number] = owners[starts[test] + number]
+                            tests[start + number] = test
+                left, right, level = (left + 1) >> 1, right >> 1, level + 1
 
 
 @_compiled

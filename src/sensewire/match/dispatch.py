@@ -34,14 +34,15 @@ def _compiled(knowledge: Knowledge, operators: Mapping[str, Operator]) -> Matche
 
 
 def _compiled_counting(knowledge: Knowledge, operators: Mapping[str, Operator]) -> Matcher:
-    from sensewire.match.compiled_counting import build
+    from sensewire.match.compiled_counting import CompiledCounting
     from sensewire.match.layered import Layered
 
-    return Layered(knowledge, operators, build)
+    return Layered(knowledge, operators, lambda asked, sample: CompiledCounting.build(asked))
 
 
 MATCHERS: Mapping[str, Maker] = {
     "compiled": _compiled,
+    "compiled_counting": _compiled_counting,
     "counting": lambda knowledge, operators: Counting(knowledge),
     "oracle": lambda knowledge, operators: Oracle(knowledge, operators),
 }

@@ -130,13 +130,18 @@ class Layered:
         self._sample = Sample(opened.sample)
         self._saved = clause
 
-    def whole(self) -> tuple[Segment, Columns, Values]:
-        """All that stands as one segment, the clauses by their numbers; and the events seen."""
+    def has(self, number: int) -> bool:
+        """Whether a clause stands here."""
+        return number < len(self._alive) and bool(self._alive.view[number])
+
+    def whole(self, numbers: Iterable[int]) -> tuple[Segment, Columns, Values]:
+        """Some clauses as one segment, in the order of their numbers; and the events seen."""
         with self._lock:
             self._compile_pending()
-            clauses = _merged([segment.clauses for segment in self._segments], self._alive.view)
-            order = np.argsort(clauses.numbers, kind="stable")
-            in_order = clauses.at(order)
+            kept = np.zeros(len(self._alive), np.bool_)
+            kept[np.fromiter(numbers, np.int64)] = True
+            clauses = _merged([segment.clauses for segment in self._segments], kept)
+            in_order = clauses.at(np.argsort(clauses.numbers, kind="stable"))
             whole = self._segments[0] if len(self._segments) == 1 else None
             if whole is None or not np.array_equal(whole.clauses.numbers, in_order.numbers):
                 whole = self._compiled(in_order)

@@ -49,10 +49,10 @@ class Term:
     def __eq__(self, other: object) -> bool:
         return self is other or (
             other.__class__ is Term
-            and self.text == other.text  # type: ignore[attr-defined]  # it is a term
-            and self.kind is other.kind  # type: ignore[attr-defined]
-            and self.datatype == other.datatype  # type: ignore[attr-defined]
-            and self.language == other.language  # type: ignore[attr-defined]
+            and self.text == other.text
+            and self.kind is other.kind
+            and self.datatype == other.datatype
+            and self.language == other.language
         )
 
     def __hash__(self) -> int:

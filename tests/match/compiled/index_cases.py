@@ -1,4 +1,4 @@
-"""Generated conjunctions and events, with every oddity that the interface allows, and the oracle."""
+"""Generated conjunctions and events, with all oddities that the interface allows; the oracle."""
 
 from dataclasses import dataclass
 
@@ -129,10 +129,8 @@ def oracle(conjunctions: Conjunctions, entries: Entries) -> Pairs:
                 holds.append(not met or any(rank & LOOSE for rank in found))
             else:
                 holds.append(met)
-        for conjunction in range(len(conjunctions)):
-            some = conjunctions.test[
-                conjunctions.offsets[conjunction] : conjunctions.offsets[conjunction + 1]
-            ]
-            if all(holds[test] for test in some):
-                pairs.append((event, conjunction))
+        unmet = np.flatnonzero(~np.array(holds, np.bool_)[conjunctions.test])
+        refused = np.searchsorted(conjunctions.offsets, unmet, side="right") - 1
+        for conjunction in np.setdiff1d(np.arange(len(conjunctions)), refused).tolist():
+            pairs.append((event, conjunction))
     return pairs

@@ -11,11 +11,11 @@ Values of an attribute are seen along axes, each with keys in an order:
     PRESENT      no keys: every value is on it                      exists
     FLAG         no keys: the condition itself, tried on each value suffix contains matches …
 
-A span (start, stop) holds the keys k with start <= k < stop; None is no limit. On doubles the end of
-`<= 5` is the next double after 5; on bytes the next text after "a" is "a\\0", and no UTF-8 text
-reaches "a\\xff" that does not begin with "a". `but` turns it around: every value whose key is in no
-span, those without a key included. What is not `sure` is asked for too widely: whoever matches is
-judged once more.
+A span (start, stop) holds the keys k with start <= k < stop; None is no limit. On doubles the end
+of `<= 5` is the next double after 5; on bytes the next text after "a" is "a\\0", and no UTF-8 text
+reaches "a\\xff" that does not begin with "a". `but` turns it around: every value whose key is in
+no span, those without a key included. What is not `sure` is asked for too widely: whoever matches
+is judged once more.
 """
 
 import math
@@ -230,7 +230,7 @@ def _ends(relation: Relation, bound: Term) -> tuple[Term | None, Term | None, bo
 def _between(
     low: Term | None, high: Term | None, from_low: bool = True, to_high: bool = True
 ) -> Asked | None:
-    """The values between two ends on the axis that both are on; None where there is no such axis."""
+    """The values between two ends on the axis that both are on, if there is one."""
     ends = [_on_axis(end) for end in (low, high) if end is not None]
     known = [end for end in ends if end is not None]
     if len(known) < len(ends) or len({(end.axis, end.detail) for end in known}) != 1:
@@ -241,8 +241,10 @@ def _between(
     sure = all(end.sure for end in known)
     start = None if low is None else known[0].key
     stop = None if high is None else known[-1].key
-    if start is not None and not (from_low or not sure):
+    if start is not None and not from_low and sure:
         start = _after(start)
+        if start is None:
+            return Asked(axis, detail=detail)  # nothing is more than the greatest key
     if stop is not None and (to_high or not sure):
         stop = _after(stop)
     if start is not None and not sure:

@@ -1,13 +1,11 @@
-"""How the tests of one conjunction are laid out: two words beside the posting, the rest in the body.
+"""How the tests of a conjunction are laid out: two words beside the posting, a body for the rest.
 
 The tests are taken in the order of how seldom they hold. Those that the pivot has decided are left
 out; the next ones that have a word go beside the posting, and are done with if the word says all;
 what remains is the body, or nothing: then passing the posting is a match.
 """
 
-import numpy as np
-
-from sensewire.match.compiled.jit import Array, inlined
+from sensewire.match.compiled.jit import Array, Number, inlined, int64, uint64
 from sensewire.match.compiled.layout import MANY, NEGATED, NEUTRAL
 from sensewire.match.compiled.packing import (
     ALWAYS,
@@ -28,42 +26,42 @@ _LAST_PLACE = 7
 
 @inlined
 def arrange(
-    mode: int, left: int, right: int, exact: bool, begin: int, end: int,
+    mode: Number, left: Number, right: Number, exact: Number, begin: Number, end: Number,
     test: Array, note: Array, word: Array, order: Array,
-) -> tuple[np.uint64, np.uint64, int]:  # fmt: skip
+) -> tuple[Number, Number, Number]:  # fmt: skip
     """The words beside the posting, and how many tests are left for the body.
 
     They are the first rows of `order`: test, note.
     `exact`: whoever finds a list by rank has just this rank.
     """
-    grid = mode == FINE or mode == COARSE
+    grid = mode in (FINE, COARSE)
     decided = (mode == EQUAL and exact) or mode == CLASS or grid
     number = 0
     for i in range(begin, end):
-        t = np.int64(test[i])
+        t = int64(test[i])
         about = note[t]
-        if form_of(about) == ALWAYS or (decided and (t == left or t == right)):
+        if form_of(about) == ALWAYS or (decided and t in (left, right)):
             continue
         if mode == CELL and t == left:
-            about = np.uint64(form_of(about))  # first: half of those who come by the cell fail it
+            about = uint64(form_of(about))  # first: half of those who come by the cell fail it
         k = number
         while k > 0 and order[k - 1, 1] > about:
             order[k, 0] = order[k - 1, 0]
             order[k, 1] = order[k - 1, 1]
             k -= 1
-        order[k, 0] = np.uint64(t)
+        order[k, 0] = uint64(t)
         order[k, 1] = about
         number += 1
-    first = second = np.uint64(NEUTRAL)
+    first = second = uint64(NEUTRAL)
     if grid:
-        mask = np.uint64(0xFFFF_FFFF)
-        first = (word[left] & mask) | ((word[right] & mask) << np.uint64(32))
+        mask = uint64(0xFFFF_FFFF)
+        first = (word[left] & mask) | ((word[right] & mask) << uint64(32))
     free = 1 if grid else 2
     kept = 0
     for k in range(number):
         if free > 0:
             packed_word = word[order[k, 0]]
-            if packed_word != np.uint64(0):
+            if packed_word != uint64(0):
                 if free == 2:
                     first = packed_word
                 else:
@@ -79,8 +77,8 @@ def arrange(
 
 @inlined
 def measure(
-    number: int, order: Array, offsets: Array, start: int, overflow: Array
-) -> tuple[int, int]:
+    number: Number, order: Array, offsets: Array, start: Number, overflow: Array
+) -> tuple[Number, Number]:
     """The place behind the words, and the number of tests in the tail, marked in `overflow`."""
     place, tail = start, 0
     for k in range(number):
@@ -88,7 +86,7 @@ def measure(
         words = body_words(form)
         if form == NOTS:
             t = order[k, 0]
-            words = offsets[t + np.uint64(1)] - offsets[t]
+            words = offsets[t + uint64(1)] - offsets[t]
         overflow[k] = words < 0 or place + words - 1 > _LAST_PLACE
         if overflow[k]:
             tail += 1
@@ -98,7 +96,7 @@ def measure(
 
 
 @inlined
-def body_size(number: int, order: Array, offsets: Array, overflow: Array) -> int:
+def body_size(number: Number, order: Array, offsets: Array, overflow: Array) -> Number:
     """How many words the body takes; 0 for a conjunction without one."""
     if number == 0:
         return 0
@@ -110,9 +108,9 @@ def body_size(number: int, order: Array, offsets: Array, overflow: Array) -> int
 
 @inlined
 def write_body(
-    conjunction: int, number: int, order: Array, word: Array, column: Array,
+    conjunction: Number, number: Number, order: Array, word: Array, column: Array,
     slot: Array, negated: Array, offsets: Array, low: Array, high: Array,
-    interval_place: Array, overflow: Array, body: Array, at: int,
+    interval_place: Array, overflow: Array, body: Array, at: Number,
 ) -> None:  # fmt: skip
     """Write the body of a conjunction at place `at`."""
     start = 1
@@ -124,19 +122,19 @@ def write_body(
     end = place
     place = start
     for k in range(number):
-        t = np.int64(order[k, 0])
+        t = int64(order[k, 0])
         form = form_of(order[k, 1])
         begin, stop = offsets[t], offsets[t + 1]
-        where = np.int64(column[slot[t]])
+        where = int64(column[slot[t]])
         if overflow[k]:
-            what = np.uint64(slot[t])
+            what = uint64(slot[t])
             if negated[t]:
-                what |= np.uint64(NEGATED)
+                what |= uint64(NEGATED)
             if stop - begin == 1:
-                which = np.uint64(low[begin]) | (np.uint64(high[begin]) << np.uint64(32))
+                which = uint64(low[begin]) | (uint64(high[begin]) << uint64(32))
             else:
-                what |= np.uint64(MANY)
-                which = np.uint64(interval_place[t]) | (np.uint64(stop - begin) << np.uint64(32))
+                what |= uint64(MANY)
+                which = uint64(interval_place[t]) | (uint64(stop - begin) << uint64(32))
             body[at + end] = what
             body[at + end + 1] = which
             end += 2
@@ -158,13 +156,13 @@ def write_body(
                 ranges |= 1 << place
                 if low[i] != high[i]:
                     sets |= 1 << place
-                body[at + place] = outside_word(np.int64(low[i]), np.int64(high[i]), where)
+                body[at + place] = outside_word(int64(low[i]), int64(high[i]), where)
                 place += 1
-    header = np.uint64(conjunction)
-    header |= np.uint64(ranges) << np.uint64(32)
-    header |= np.uint64(sets) << np.uint64(40)
-    header |= np.uint64(pairs) << np.uint64(48)
+    header = uint64(conjunction)
+    header |= uint64(ranges) << uint64(32)
+    header |= uint64(sets) << uint64(40)
+    header |= uint64(pairs) << uint64(48)
     if tail > 0:
-        body[at + 1] = np.uint64(tail)
-        header |= np.uint64(place) << np.uint64(56)
+        body[at + 1] = uint64(tail)
+        header |= uint64(place) << uint64(56)
     body[at] = header

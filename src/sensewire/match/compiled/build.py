@@ -13,7 +13,7 @@ import numpy as np
 from sensewire.match.compiled.bodies import write_body
 from sensewire.match.compiled.conjunctions import Conjunctions, Entries
 from sensewire.match.compiled.directory import Directory, directory, lists_of
-from sensewire.match.compiled.jit import Array, loop
+from sensewire.match.compiled.jit import Array, Number, int64, loop, uint32, uint64
 from sensewire.match.compiled.layout import (
     BUCKETS,
     DIRECT,
@@ -72,7 +72,8 @@ def _fill_lists(
         pivots.mode, pivots.left, pivots.right, pivots.span, pivots.size,
         raw.slot, raw.offsets, raw.low, raw.high,
         lists.slots, lists.units, lists.class_of, lists.pairs, lists.pair_of, lists.lowest_level,
-        expected.first, expected.bucket, pivots.fine, pivots.coarse, np.zeros(_MOST_LISTS, np.int64),
+        expected.first, expected.bucket, pivots.fine, pivots.coarse,
+        np.zeros(_MOST_LISTS, np.int64),
     )  # fmt: skip
     list_start = np.zeros(lists.lists + 1, np.int64)
     body_start = np.zeros(lists.lists + 1, np.int64)
@@ -81,8 +82,8 @@ def _fill_lists(
     np.cumsum(body_start, out=body_start)
     if list_start[-1] > 2**31 - 1 or body_start[-1] > 2**31 - 1:
         raise ValueError(
-            f"{list_start[-1]} postings and {body_start[-1]} words of bodies: one index holds up to "
-            "2147483647 of each; use several"
+            f"{list_start[-1]} postings and {body_start[-1]} words of bodies: one index holds up "
+            "to 2147483647 of each; use several"
         )
     interval_place = pivots.interval_place
     intervals = _intervals(conjunctions, interval_place)
@@ -135,11 +136,12 @@ def _count(
     mode: Array, left: Array, right: Array, span: Array, size: Array,
     slot: Array, test_offsets: Array, low: Array, high: Array,
     slots: Array, units: Array, class_of: Array, pairs: Array, pair_of: Array,
-    lowest_level: Array, code_first: Array, bucket: Array, fine: int, coarse: int, found: Array,
+    lowest_level: Array, code_first: Array, bucket: Array, fine: Number, coarse: Number,
+    found: Array,
     list_start: Array, body_start: Array,
 ) -> None:  # fmt: skip
     for c in range(len(mode)):
-        one, two = np.int64(left[c]), np.int64(right[c])
+        one, two = int64(left[c]), int64(right[c])
         posted = lists_of(
             mode[c], one, span[c], slot, test_offsets, low, high, slots, units, class_of,
             pairs, pair_of, lowest_level, code_first, bucket, fine, coarse, found,
@@ -158,7 +160,8 @@ def _fill(
     mode: Array, left: Array, right: Array, span: Array, size: Array,
     slot: Array, test_offsets: Array, low: Array, high: Array,
     slots: Array, units: Array, class_of: Array, pairs: Array, pair_of: Array,
-    lowest_level: Array, code_first: Array, bucket: Array, fine: int, coarse: int, found: Array,
+    lowest_level: Array, code_first: Array, bucket: Array, fine: Number, coarse: Number,
+    found: Array,
     offsets: Array, rest: Array, number: Array, first_word: Array, second_word: Array,
     column: Array, word: Array, note: Array, negated: Array, interval_place: Array,
     order: Array, overflow: Array, next_posting: Array, next_body: Array,
@@ -166,22 +169,22 @@ def _fill(
 ) -> None:  # fmt: skip
     for c in range(len(mode)):
         posted = lists_of(
-            mode[c], np.int64(left[c]), span[c], slot, test_offsets, low, high, slots, units,
+            mode[c], int64(left[c]), span[c], slot, test_offsets, low, high, slots, units,
             class_of, pairs, pair_of, lowest_level, code_first, bucket, fine, coarse, found,
         )  # fmt: skip
-        goal = np.uint32(DIRECT) | np.uint32(c)
+        goal = uint32(DIRECT) | uint32(c)
         if size[c] > 0:
             at = next_body[found[0]]
             next_body[found[0]] = at + size[c]
             for k in range(number[c]):
                 t = rest[offsets[c] + k]
-                order[k, 0] = np.uint64(t)
+                order[k, 0] = uint64(t)
                 order[k, 1] = note[t]
             write_body(
                 c, number[c], order, word, column, slot, negated, test_offsets, low, high,
                 interval_place, overflow, body, at,
             )  # fmt: skip
-            goal = np.uint32(at)
+            goal = uint32(at)
         for k in range(posted):
             at = next_posting[found[k]]
             next_posting[found[k]] = at + 1

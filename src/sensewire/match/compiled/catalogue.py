@@ -18,8 +18,8 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.compiled.asking import Asked, Asking, Axis
 from sensewire.match.compiled.attributes import Attributes
 from sensewire.match.compiled.concepts import Concepts
-from sensewire.match.compiled.flags import Flags
 from sensewire.match.compiled.conjunctions import Int32, Int64, Truths
+from sensewire.match.compiled.flags import Flags
 from sensewire.match.compiled.growing import Extended, Growing
 from sensewire.match.views import spelled
 from sensewire.model.canonical import Clause
@@ -132,17 +132,10 @@ class Catalogue:
         return Clause(Conjunction(tuple(atoms)))
 
     def restore(
-        self,
-        slot: Int32,
-        but: Truths,
-        offsets: Int64,
-        starts: Doubles,
-        stops: Doubles,
-        predicates: Sequence[Predicate],
-        texts: Sequence[bytes],
+        self, columns: TestColumns, predicates: Sequence[Predicate], texts: Sequence[bytes]
     ) -> None:
         """Take over tests: the first ones. What asks for them again gets new ones."""
-        self.columns = TestColumns(slot, but, offsets, starts, stops)
+        self.columns = columns
         self.predicates = Extended(predicates)
         self.texts = list(texts)
 
@@ -201,7 +194,7 @@ class Catalogue:
             self.slots.append(slot)
             self.version += 1
             if slot.axis is Axis.FLAG:
-                assert slot.detail is not None and not isinstance(slot.detail, str)
+                assert not isinstance(slot.detail, str | None)
                 flags = self.flags.setdefault(slot.attribute, Flags(self.knowledge))
                 flags.add(number, slot.detail, self.attributes.scopes[slot.attribute])
                 if _is_about_numbers(slot.detail):

@@ -9,7 +9,8 @@ get the next numbers as they come. Numbers are never reused.
     │  └─ Laptop 2             Laptop   2
     └─ Phone 3                 "gizmo"  4      unknown
 
-Cost: one walk over the hierarchy at the first question, a walk below each concept that is asked for.
+Cost: one walk over the hierarchy at the first question, and one below each concept that is asked
+for.
 """
 
 from collections.abc import Callable

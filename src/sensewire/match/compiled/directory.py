@@ -16,7 +16,7 @@ import numpy as np
 
 from sensewire.match.compiled.bodies import CELL, CLASS, COARSE, EQUAL, FINE, NOTHING
 from sensewire.match.compiled.conjunctions import Conjunctions
-from sensewire.match.compiled.jit import Array, inlined, kernel
+from sensewire.match.compiled.jit import Array, Number, inlined, int64, kernel, uint64
 from sensewire.match.compiled.layout import (
     BUCKETS,
     COLUMNS,
@@ -150,7 +150,7 @@ def _point(
     for k in range(len(shared)):
         test = shared[k]
         for i in range(offsets[test], offsets[test + 1]):
-            for rank in range(np.int64(low[i]), np.int64(high[i]) + 1):
+            for rank in range(int64(low[i]), int64(high[i]) + 1):
                 row = starts[k] + rank
                 if count:
                     place[row + 1] += 1
@@ -177,11 +177,12 @@ def _number_buckets(units: Array, used: Array, expected: Frequencies) -> Array:
     begin = np.concatenate([[0], np.cumsum(codes)])
     units[:, UNIT_BUCKETS] = np.where(needs, begin[:-1], -1)
     source = np.repeat(expected.first[slot] - begin[:-1], codes) + np.arange(begin[-1])
-    return expected.bucket[source]
+    buckets: Array = expected.bucket[source]
+    return buckets
 
 
 def _number_pairs(pivots: Pivots, lists: int) -> tuple[Array, Array, int]:
-    key = (pivots.span >> np.uint64(32)).astype(np.int64)
+    key = (pivots.span >> uint64(32)).astype(np.int64)
     has_fine = np.bincount(key[pivots.mode == FINE], minlength=COLUMNS * COLUMNS) > 0
     has_coarse = np.bincount(key[pivots.mode == COARSE], minlength=COLUMNS * COLUMNS) > 0
     which = np.flatnonzero(has_fine | has_coarse)
@@ -200,17 +201,17 @@ def _number_pairs(pivots: Pivots, lists: int) -> tuple[Array, Array, int]:
 
 @inlined
 def lists_of(
-    mode: int, left: int, span: np.uint64,
+    mode: Number, left: Number, span: Number,
     slot: Array, offsets: Array, low: Array, high: Array,
     slots: Array, units: Array, class_of: Array, pairs: Array, pair_of: Array,
-    lowest_level: Array, first: Array, bucket: Array, fine: int, coarse: int, found: Array,
-) -> int:  # fmt: skip
+    lowest_level: Array, first: Array, bucket: Array, fine: Number, coarse: Number, found: Array,
+) -> Number:  # fmt: skip
     """Write the lists that a conjunction with this pivot is posted in; how many they are."""
-    if mode == FINE or mode == COARSE:
+    if mode in (FINE, COARSE):
         side = fine if mode == FINE else coarse
-        pair = pair_of[span >> np.uint64(32)]
+        pair = pair_of[span >> uint64(32)]
         base = pairs[pair, PAIR_FINE] if mode == FINE else pairs[pair, PAIR_COARSE]
-        cells = np.int64(span)
+        cells = int64(span)
         row, rows = cells & 0xFF, (cells >> 8) & 0xFF
         column, columns = (cells >> 16) & 0xFF, (cells >> 24) & 0xFF
         number = 0
@@ -234,16 +235,16 @@ def lists_of(
         base, shift = units[unit, UNIT_EQUAL], units[unit, UNIT_EQUAL_SHIFT]
         number = 0
         for i in range(begin, end):
-            for rank in range(np.int64(low[i]), np.int64(high[i]) + 1):
+            for rank in range(int64(low[i]), int64(high[i]) + 1):
                 cell = base + (rank >> shift)
                 if number == 0 or found[number - 1] != cell:
                     found[number] = cell
                     number += 1
         return number
-    shift = np.int64(slots[slot[left], SLOT_SHIFT])
+    shift = int64(slots[slot[left], SLOT_SHIFT])
     start = first[slot[left]]
-    lowest = np.int64(bucket[start + code_of(np.int64(low[begin]), shift)])
-    highest = np.int64(bucket[start + code_of(np.int64(high[end - 1]), shift)])
+    lowest = int64(bucket[start + code_of(int64(low[begin]), shift)])
+    highest = int64(bucket[start + code_of(int64(high[end - 1]), shift)])
     level = lowest_level[unit]
     while (highest >> level) - (lowest >> level) > 1:
         level += 1

@@ -141,17 +141,19 @@ class Translation:
         one_by_one = np.array([each is True for each in asked], np.bool_)
         kept = wanted[facts.attribute]
         rows = slice(None) if kept.all() else np.flatnonzero(kept)
-        attribute, kind, word = facts.attribute[rows], facts.kind[rows], facts.word[rows]
+        of_attribute, kind, word = facts.attribute[rows], facts.kind[rows], facts.word[rows]
         number = facts.number[rows]
-        known = np.where(word >= 0, self._word.view[word], word) if len(self._word) else word
+        known: Int32 = word
+        if len(self._word):
+            known = np.where(word >= 0, self._word.view[word], word).astype(np.int32, copy=False)
         if one_by_one.any():
-            kind, known = self._as_words(attribute, kind, known, number, one_by_one)
+            kind, known = self._as_words(of_attribute, kind, known, number, one_by_one)
         return Columns(
             facts.count,
             facts.event[rows],
-            self._property.view[attribute],
+            self._property.view[of_attribute],
             kind,
-            known.astype(np.int32, copy=False),
+            known,
             number,
         )
 

@@ -1,4 +1,4 @@
-"""Arrays that grow at their end, in amortised constant time; what was seen of one stays as it was."""
+"""Arrays that grow at their end, in amortised constant time; what was seen stays as it was."""
 
 from collections.abc import Sequence
 from typing import Generic, TypeVar

@@ -6,13 +6,14 @@ every machine. Which serves a call is decided by the number of its events.
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from sensewire.match.compiled.build import build_tables
 from sensewire.match.compiled.conjunctions import Conjunctions, Entries, Int32
+from sensewire.match.compiled.groups import BITS
 from sensewire.match.compiled.jit import Array
 from sensewire.match.compiled.layout import (
     COLUMNS,
@@ -20,7 +21,7 @@ from sensewire.match.compiled.layout import (
     SIZE_CONJUNCTIONS,
     SIZE_WITHOUT_PIVOT,
 )
-from sensewire.match.compiled.odd import BITS, match_odd
+from sensewire.match.compiled.odd import match_odd
 from sensewire.match.compiled.panel import BATCH, match_panel
 from sensewire.match.compiled.simd import available
 from sensewire.match.compiled.single import match_single
@@ -30,6 +31,10 @@ _ROOM = 1 << 14
 
 KERNELS = ("panel", "single", "odd", "portable panel", "portable single")
 """The kernels by name; without AVX-512 the first two are the portable ones."""
+
+
+Match = Callable[..., Any]
+"""A kernel, called with all tables of an index."""
 
 
 class _Scratch(threading.local):
@@ -61,6 +66,7 @@ class Index:
     """Conjunctions that many events are matched with. Several threads may match at a time."""
 
     __slots__ = ("_tables",)
+    takes_loose = True
 
     def __init__(self, tables: tuple[Array, ...]) -> None:
         self._tables = tables
@@ -98,7 +104,9 @@ class Index:
         scratch = _scratch
         columns = (_frozen(entries.offsets), _frozen(entries.slot), _frozen(entries.rank))
         vector: Any = None if kernel.startswith("portable") else _vector
-        match_plain, step = match_panel, BATCH
+        match_plain: Match = match_panel
+        match_any: Match = match_odd
+        step = BATCH
         if kernel.endswith("single"):
             match_plain, step = match_single, max(number, 1)
         out_event, out_conjunction, filled = scratch.out_event, scratch.out_conjunction, 0
@@ -114,7 +122,7 @@ class Index:
                 odd.append(rest)
         for rest in odd:
             if len(rest):
-                out_event, out_conjunction, filled = match_odd(
+                out_event, out_conjunction, filled = match_any(
                     *self._tables, *columns, rest, scratch.bits,
                     out_event, out_conjunction, filled,
                 )  # fmt: skip
@@ -122,7 +130,7 @@ class Index:
 
 
 def build(conjunctions: Conjunctions, sample: Entries) -> Index:
-    """The index of `conjunctions`, arranged for events like those of `sample`, which may be empty."""
+    """The index of `conjunctions`, for events like those of `sample`, which may be empty."""
     return Index.from_arrays(build_tables(conjunctions, sample))
 
 

@@ -8,8 +8,8 @@ A *word* is a test on one column of the row:
 
     bits    0 … 15   16 … 31   32 … 37   38, 39   48 … 63
             low      high      column    type     forbidden
-    RANGE     low <= code <= high and code != forbidden     (low 0: absent is welcome; a negated test)
-    OUTSIDE   not (low <= code <= high)                     (a negated test)
+    RANGE     low <= code <= high and code != forbidden     (low 0: negated, absent is welcome)
+    OUTSIDE   not (low <= code <= high)                     (negated)
     TRIPLE    code is low, high or forbidden
     SEXTET    the same with the six values of this word and the next
 
@@ -34,11 +34,9 @@ finds its lists is told by the *units*, the slots that some conjunction is poste
 and by the pairs of columns that have a grid.
 """
 
-from typing import Any
-
 import numpy as np
 
-from sensewire.match.compiled.jit import Array, inlined
+from sensewire.match.compiled.jit import Array, Number, inlined, uint64
 
 COLUMNS = 64
 CONSTANT_COLUMN = 63
@@ -57,7 +55,7 @@ PADDING = 64
 BUCKETS = 256
 LEVELS = 9
 DYADIC_CELLS = 511
-"""A slot's quantile buckets, the pairs of them, and so on to the one cell of all: 256 + 128 … + 1."""
+"""A slot's quantile buckets, pairs of them, and so on to the one cell of all: 256 + 128 … + 1."""
 
 # The columns of the table `slots`.
 SLOT_RANKS, SLOT_UNIT, SLOT_COLUMN, SLOT_SHIFT = 0, 1, 2, 3
@@ -92,25 +90,25 @@ NAMES = (
 
 
 @inlined
-def packed(low: Any, high: Any, column: Any, kind: Any, forbidden: Any) -> Any:
+def packed(low: Number, high: Number, column: Number, kind: Number, forbidden: Number) -> Number:
     """A word."""
     return (
-        np.uint64(low)
-        | (np.uint64(high) << np.uint64(16))
-        | (np.uint64(column) << np.uint64(32))
-        | (np.uint64(kind) << np.uint64(38))
-        | (np.uint64(forbidden) << np.uint64(48))
+        uint64(low)
+        | (uint64(high) << uint64(16))
+        | (uint64(column) << uint64(32))
+        | (uint64(kind) << uint64(38))
+        | (uint64(forbidden) << uint64(48))
     )
 
 
 @inlined
-def code_of(rank: Any, shift: Any) -> Any:
+def code_of(rank: Number, shift: Number) -> Number:
     """The 16-bit code of a rank; monotone, so that ranges of ranks become ranges of codes."""
     return ((rank - 1) >> shift) + 1
 
 
 @inlined
-def dyadic_offset(level: Any) -> Any:
+def dyadic_offset(level: Number) -> Number:
     """Where the cells of a level begin among a slot's dyadic cells."""
     return 512 - (512 >> level)
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from sensewire.match.compiled.jit import Array, kernel
+from sensewire.match.compiled.jit import Array, Number, kernel
 
 
 @kernel
-def grown(array: Array, filled: int, needed: int) -> Array:
+def grown(array: Array, filled: Number, needed: Number) -> Array:
     """`array` with room for `needed` elements, the first `filled` of them kept."""
     if needed <= len(array):
         return array
@@ -16,7 +16,7 @@ def grown(array: Array, filled: int, needed: int) -> Array:
 
 
 @kernel
-def keep_distinct(array: Array, begin: int, end: int) -> int:
+def keep_distinct(array: Array, begin: Number, end: Number) -> Number:
     """Sort array[begin : end], move its distinct values to the front; where they end."""
     if end - begin < 2:
         return end

@@ -17,12 +17,11 @@ Cost: linear in the tests and their intervals.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sensewire.match.compiled.conjunctions import Conjunctions
-from sensewire.match.compiled.jit import Array, inlined, loop
+from sensewire.match.compiled.jit import Array, Number, inlined, int64, loop, uint32, uint64
 from sensewire.match.compiled.layout import (
     HOT_SLOTS,
     NO_COLUMN,
@@ -81,9 +80,9 @@ def pack_tests(conjunctions: Conjunctions, expected: Frequencies) -> PackedTests
     posting[shared] |= BY_CLASS
     posting[shared & (uses >= _LIST_OVER_POSTINGS * size)] &= ~np.uint8(BY_RANK)
     posting[(posting & BY_RANK) != 0] &= ~np.uint8(BY_CLASS)
-    note = chance.view(np.uint32).astype(np.uint64) << np.uint64(32)
-    note |= np.minimum(uses, 65_535).astype(np.uint64) << np.uint64(16)
-    note |= posting.astype(np.uint64) << np.uint64(8)
+    note = chance.view(np.uint32).astype(np.uint64) << uint64(32)
+    note |= np.minimum(uses, 65_535).astype(np.uint64) << uint64(16)
+    note |= posting.astype(np.uint64) << uint64(8)
     note |= form
     return PackedTests(column, word, note)
 
@@ -104,7 +103,7 @@ def _worth_a_list(conjunctions: Conjunctions, uses: Array, size: Array, posting:
     shared = several & (uses >= _WORTH_A_LIST) & (size <= uses)
     # A scattered set would have to be scanned by every event between its ends.
     scattered = several & (np.diff(tests.offsets) > 1) & ((posting & BY_RANK) == 0)
-    worth = shared | (scattered & (size <= _INTERVALS_WORTH * uses))
+    worth: Array = shared | (scattered & (size <= _INTERVALS_WORTH * uses))
     pointers = np.where(worth, size, 0).astype(np.int64)
     for_slot = np.bincount(tests.slot[worth], weights=pointers[worth], minlength=len(ranks))
     small = ranks <= np.maximum(_CLASS_RANKS, for_slot)
@@ -132,9 +131,9 @@ def _pack(
         shift = shifts[slot]
         column = columns[slot]
         met = min(expectation(cumulative, first[slot], shift, low, high, begin, end), 1.0)
-        ranks = np.int64(0)
+        ranks = int64(0)
         for i in range(begin, end):
-            ranks += np.int64(high[i]) - np.int64(low[i]) + 1
+            ranks += int64(high[i]) - int64(low[i]) + 1
         size[test] = min(ranks, 1 << 30)
         chance[test] = 1.0 - met if negated[test] else met
         fine = column != NO_COLUMN and shift == 0
@@ -150,20 +149,20 @@ def _pack(
         if ranks <= MOST_POSTINGS:
             posting[test] |= BY_RANK
         if column != NO_COLUMN:
-            lowest = code_of(np.int64(low[begin]), shift)
-            highest = code_of(np.int64(high[end - 1]), shift)
+            lowest = code_of(int64(low[begin]), shift)
+            highest = code_of(int64(high[end - 1]), shift)
             word[test] = packed(lowest, highest, column, RANGE, 0)
         if fine:
             form[test] = _fine_form(low, high, begin, end, ranks)
             if form[test] == WORD and end - begin == 1:
                 posting[test] |= BY_GRID
             elif form[test] == WORD:
-                gap = np.int64(high[begin]) + 1
+                gap = int64(high[begin]) + 1
                 word[test] = packed(low[begin], high[end - 1], column, RANGE, gap)
 
 
 @inlined
-def _fine_form(low: Array, high: Array, begin: int, end: int, ranks: int) -> int:
+def _fine_form(low: Array, high: Array, begin: Number, end: Number, ranks: Number) -> Number:
     """The form of a positive test whose ranks are codes."""
     intervals = end - begin
     if intervals == 1 or (intervals == 2 and low[begin + 1] == high[begin] + 2):
@@ -176,12 +175,12 @@ def _fine_form(low: Array, high: Array, begin: int, end: int, ranks: int) -> int
 
 
 @inlined
-def body_words(form: int) -> int:
+def body_words(form: Number) -> Number:
     """How many words of a body a test of this form takes; −1: it belongs in the tail.
 
     NOTS take one for each interval.
     """
-    if form == WORD or form == TRIPLES:
+    if form in (WORD, TRIPLES):
         return 1
     if form == SEXTETS:
         return 2
@@ -189,12 +188,14 @@ def body_words(form: int) -> int:
 
 
 @inlined
-def set_word(low: Array, high: Array, begin: int, end: int, column: int, skip: int) -> np.uint64:
+def set_word(
+    low: Array, high: Array, begin: Number, end: Number, column: Number, skip: Number
+) -> Number:
     """The values number skip, skip + 1 and skip + 2 of a set of ranks, the last one repeated."""
-    values = (np.int64(0), np.int64(0), np.int64(0))
+    values = (int64(0), int64(0), int64(0))
     seen = 0
     for i in range(begin, end):
-        for rank in range(np.int64(low[i]), np.int64(high[i]) + 1):
+        for rank in range(int64(low[i]), int64(high[i]) + 1):
             if seen <= skip:
                 values = (rank, rank, rank)
             elif seen == skip + 1:
@@ -207,7 +208,7 @@ def set_word(low: Array, high: Array, begin: int, end: int, column: int, skip: i
 
 
 @inlined
-def outside_word(low: int, high: int, column: int) -> np.uint64:
+def outside_word(low: Number, high: Number, column: Number) -> Number:
     """The word of a negated interval."""
     if low == high:
         return packed(0, 65_535, column, RANGE, low)
@@ -215,24 +216,24 @@ def outside_word(low: int, high: int, column: int) -> np.uint64:
 
 
 @inlined
-def form_of(note: Any) -> Any:
+def form_of(note: Number) -> Number:
     """The form in a test's note."""
-    return np.int64(note) & 0xFF
+    return int64(note) & 0xFF
 
 
 @inlined
-def posting_of(note: Any) -> Any:
+def posting_of(note: Number) -> Number:
     """The ways of posting in a test's note."""
-    return (np.int64(note) >> 8) & 0xFF
+    return (int64(note) >> 8) & 0xFF
 
 
 @inlined
-def chance_of(note: Any) -> Any:
+def chance_of(note: Number) -> Number:
     """The chance in a test's note."""
-    return np.uint32(note >> np.uint64(32)).view(np.float32)
+    return uint32(note >> uint64(32)).view(np.float32)
 
 
 @inlined
-def uses_of(note: Any) -> Any:
+def uses_of(note: Number) -> Number:
     """How many conjunctions have the test, up to 65,535, in its note."""
-    return (np.int64(note) >> 16) & 0xFFFF
+    return (int64(note) >> 16) & 0xFFFF

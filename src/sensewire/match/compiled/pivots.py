@@ -32,7 +32,7 @@ from sensewire.match.compiled.bodies import (
     body_size,
 )
 from sensewire.match.compiled.conjunctions import Conjunctions
-from sensewire.match.compiled.jit import Array, inlined, loop
+from sensewire.match.compiled.jit import Array, Number, inlined, int64, loop, uint64
 from sensewire.match.compiled.layout import COLUMNS
 from sensewire.match.compiled.packing import (
     BY_CELL,
@@ -115,8 +115,8 @@ def choose(conjunctions: Conjunctions, tests: PackedTests, expected: Frequencies
 
 def _by_rank_shifts(conjunctions: Conjunctions, tests: PackedTests) -> Array:
     """By how much each slot's ranks are shifted, so that its lists are no more than its uses."""
-    several = (tests.note >> np.uint64(8)) & np.uint64(BY_RANK) != 0
-    uses = ((tests.note >> np.uint64(16)) & np.uint64(0xFFFF)) * several
+    several = (tests.note >> uint64(8)) & uint64(BY_RANK) != 0
+    uses = ((tests.note >> uint64(16)) & uint64(0xFFFF)) * several
     ranks = conjunctions.ranks.astype(np.int64)
     slot = conjunctions.tests.slot
     most = np.bincount(slot, weights=uses, minlength=len(ranks)) + _LISTS_FOR_A_SLOT
@@ -128,16 +128,16 @@ def _by_rank_shifts(conjunctions: Conjunctions, tests: PackedTests) -> Array:
 
 @inlined
 def _best(
-    begin: int, end: int, test: Array, slot: Array, note: Array
-) -> tuple[int, float, int, float, int, int, float, int]:
-    """The best exact test and its cost, the best cell's, the two best ranges and theirs, one that never holds."""
+    begin: Number, end: Number, test: Array, slot: Array, note: Array
+) -> tuple[Number, Number, Number, Number, Number, Number, Number, Number]:
+    """The best exact test and its cost, the best for a cell, for a grid; one that never holds."""
     exact, exact_cost = -1, 9.0
     cell, cell_cost = -1, 9.0
     one, one_cost = -1, 9.0
     two, two_cost = -1, 9.0
     never = -1
     for i in range(begin, end):
-        t = np.int64(test[i])
+        t = int64(test[i])
         about = note[t]
         if form_of(about) == NEVER:
             never = t
@@ -167,7 +167,7 @@ def _best(
 @loop
 def _savings(
     offsets: Array, test: Array, slot: Array, note: Array,
-    column: Array, step: int, saved: Array, wanted: Array,
+    column: Array, step: Number, saved: Array, wanted: Array,
 ) -> None:  # fmt: skip
     for c in range(0, len(offsets) - 1, step):
         _, exact_cost, _, cell_cost, one, two, product, never = _best(
@@ -177,7 +177,7 @@ def _savings(
             continue
         saving = min(exact_cost, cell_cost, 1.0) - product
         if saving > 0.0:
-            a, b = np.int64(column[slot[one]]), np.int64(column[slot[two]])
+            a, b = int64(column[slot[one]]), int64(column[slot[two]])
             pair = min(a, b) * COLUMNS + max(a, b)
             saved[pair] += saving
             wanted[pair] += 1.0
@@ -187,17 +187,17 @@ def _savings(
 def _choose(
     offsets: Array, test: Array, slot: Array, note: Array,
     test_offsets: Array, column: Array, word: Array, code_first: Array, bucket: Array,
-    worth: Array, fine: int, coarse: int, by_rank_shift: Array, order: Array, overflow: Array,
+    worth: Array, fine: Number, coarse: Number, by_rank_shift: Array, order: Array, overflow: Array,
     mode: Array, left: Array, right: Array, span: Array, first: Array, second: Array,
     rest: Array, kept: Array, size: Array, interval_place: Array,
-) -> int:  # fmt: skip
+) -> Number:  # fmt: skip
     without = 0
     for c in range(len(offsets) - 1):
         exact, exact_cost, cell, cell_cost, one, two, product, never = _best(
             offsets[c], offsets[c + 1], test, slot, note
         )
         how, one_test, other_test = EVERY, -1, -1
-        where = np.uint64(0)
+        where = uint64(0)
         if never >= 0:
             how, one_test = NOTHING, never
         elif exact >= 0 and exact_cost <= cell_cost:
@@ -207,7 +207,7 @@ def _choose(
             how, one_test = CELL, cell
         cost = min(exact_cost, cell_cost, 1.0)
         if two >= 0 and exact_cost > _RARE and product < cost and never < 0:
-            a, b = np.int64(column[slot[one]]), np.int64(column[slot[two]])
+            a, b = int64(column[slot[one]]), int64(column[slot[two]])
             if a > b:
                 one, two = two, one
                 a, b = b, a
@@ -219,8 +219,8 @@ def _choose(
                     where, cells = _spanned(one, two, slot, word, code_first, bucket, coarse)
                 if cells <= _MOST_CELLS:
                     how, one_test, other_test = grid, one, two
-                    where |= np.uint64(a * COLUMNS + b) << np.uint64(32)
-        if how == EQUAL or how == CLASS:
+                    where |= uint64(a * COLUMNS + b) << uint64(32)
+        if how in (EQUAL, CLASS):
             without += exact_cost > _WITHOUT
         elif how == CELL:
             without += cell_cost > _WITHOUT * _CELL_OVER_TEST
@@ -240,7 +240,7 @@ def _choose(
         kept[c] = number
         size[c] = body_size(number, order, test_offsets, overflow)
         for k in range(number):
-            t = np.int64(order[k, 0])
+            t = int64(order[k, 0])
             rest[begin + k] = t
             if overflow[k] and test_offsets[t + 1] - test_offsets[t] != 1:
                 interval_place[t] = 0
@@ -249,8 +249,8 @@ def _choose(
 
 @inlined
 def _spanned(
-    one: int, two: int, slot: Array, word: Array, first: Array, bucket: Array, side: int
-) -> tuple[np.uint64, int]:
+    one: Number, two: Number, slot: Array, word: Array, first: Array, bucket: Array, side: Number
+) -> tuple[Number, Number]:
     """The cells of a grid that two ranges cover, packed: row, rows, column, columns; their number.
 
     8 bits for each of them, and behind them, not filled here, left column × COLUMNS + right column.
@@ -259,15 +259,15 @@ def _spanned(
     column, last_column = _cell_range(two, slot, word, first, bucket, side)
     rows, columns = last_row - row + 1, last_column - column + 1
     packed = row | (rows << 8) | (column << 16) | (columns << 24)
-    return np.uint64(packed), rows * columns
+    return uint64(packed), rows * columns
 
 
 @inlined
 def _cell_range(
-    test: int, slot: Array, word: Array, first: Array, bucket: Array, side: int
-) -> tuple[int, int]:
+    test: Number, slot: Array, word: Array, first: Array, bucket: Array, side: Number
+) -> tuple[Number, Number]:
     """The first and last cell that a test's range of codes covers, of `side` along its slot."""
     start = first[slot[test]]
-    low = np.int64(word[test] & np.uint64(0xFFFF))
-    high = np.int64((word[test] >> np.uint64(16)) & np.uint64(0xFFFF))
-    return np.int64(bucket[start + low]) * side >> 8, np.int64(bucket[start + high]) * side >> 8
+    low = int64(word[test] & uint64(0xFFFF))
+    high = int64((word[test] >> uint64(16)) & uint64(0xFFFF))
+    return int64(bucket[start + low]) * side >> 8, int64(bucket[start + high]) * side >> 8

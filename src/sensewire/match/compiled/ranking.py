@@ -79,6 +79,7 @@ class Ranking:
         with self._lock:
             known = self._prepared(facts, values)
             tables = known.tables()
+        first, count, entry_slot, entry_rank, offsets, number_slot, number_ranks = tables
         offsets, slot, rank, loose = entries_of(
             facts.events,
             facts.event,
@@ -86,7 +87,13 @@ class Ranking:
             facts.kind,
             facts.word,
             facts.number,
-            *tables,
+            first,
+            count,
+            entry_slot,
+            entry_rank,
+            offsets,
+            number_slot,
+            number_ranks,
             self.thresholds.keys,
             self.thresholds.offsets,
         )
@@ -171,7 +178,7 @@ class Ranking:
         return known
 
     def _of_numbers(self, property: int, values: Values) -> list[tuple[int, int, int, int]]:
-        """How plain numbers of a property stand on slots: an integer, a double, an unseen string."""
+        """How numbers of a property stand on slots: an integer, a double; and an unseen string."""
         made: list[tuple[int, int, int, int]] = []
         catalogue = self._catalogue
         for attribute in catalogue.attributes.served_by(values.properties[property]):

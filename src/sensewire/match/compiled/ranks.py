@@ -11,7 +11,7 @@ what was worked out once for a word.
 
 import numpy as np
 
-from sensewire.match.compiled.jit import kernel
+from sensewire.match.compiled.jit import Array, kernel
 
 NOWHERE = 1
 FIRST = 2
@@ -21,7 +21,15 @@ SEARCHED = -1
 
 
 @kernel
-def span_ranks(slot, but, offsets, starts, stops, thresholds, threshold_offsets, ranks, flagged):
+def span_ranks(
+    slot: Array,
+    but: Array,
+    offsets: Array,
+    starts: Array,
+    stops: Array,
+    ranks: Array,
+    flagged: Array,
+) -> tuple[Array, Array, Array]:
     """The tests' spans as intervals of ranks: offsets, low, high. Ends are numbers of thresholds
     within their slots, -1 for none; spans may overlap and touch."""
     count = len(slot)
@@ -84,7 +92,7 @@ def span_ranks(slot, but, offsets, starts, stops, thresholds, threshold_offsets,
 
 
 @kernel
-def rank_of(thresholds, first, last, key):
+def rank_of(thresholds: Array, first: int, last: int, key: float) -> int:
     """How many of the thresholds in [first, last) are at most the key."""
     size = last - first
     base = first
@@ -101,22 +109,22 @@ def rank_of(thresholds, first, last, key):
 
 @kernel
 def entries_of(
-    events,
-    event,
-    property,
-    kind,
-    word,
-    number,
-    word_first,
-    word_count,
-    entry_slot,
-    entry_rank,
-    number_offsets,
-    number_slot,
-    number_rank,
-    thresholds,
-    threshold_offsets,
-):
+    events: int,
+    event: Array,
+    property: Array,
+    kind: Array,
+    word: Array,
+    number: Array,
+    word_first: Array,
+    word_count: Array,
+    entry_slot: Array,
+    entry_rank: Array,
+    number_offsets: Array,
+    number_slot: Array,
+    number_rank: Array,
+    thresholds: Array,
+    threshold_offsets: Array,
+) -> tuple[Array, Array, Array, Array]:
     """The entries of many facts: offsets by event, slots, ranks, and which events are loose.
 
     `number_rank` has three columns: for an integer, a double, a string that nothing asks for.

@@ -10,18 +10,24 @@ Invariant: results never outgrow their room, since every posting gives at most o
 makes room for all postings of the work that it reads.
 """
 
-from typing import Any
-
-import numpy as np
-
-from sensewire.match.compiled.jit import Array, inlined, kernel, loop
+from sensewire.match.compiled.holds import within
+from sensewire.match.compiled.jit import (
+    Array,
+    Number,
+    inlined,
+    int32,
+    int64,
+    kernel,
+    loop,
+    uint32,
+    uint64,
+)
 from sensewire.match.compiled.layout import MANY, NEGATED, OUTSIDE, RANGE, SEXTET
-from sensewire.match.compiled.odd import within
 from sensewire.match.compiled.output import grown
 from sensewire.match.compiled.simd import block, block_of_grid, fetch, lowest_bit, unmet
 
 LEFT_SHIFT, RIGHT_SHIFT, LIST_SHIFT = 16, 24, 32
-"""A work item is the event of the batch, a grid's left and right column, the list, in this order."""
+"""A work item is, from its lowest bit: event of the batch, left and right column, list."""
 SEGMENT = 4096
 _ENOUGH = 512
 CANDIDATES = _ENOUGH + SEGMENT + 64
@@ -35,21 +41,21 @@ _ROOM = 64
 
 @kernel
 def drain(
-    vector: Any, grid: Any, work: Array, number: int, total: int,
+    vector: Number, grid: Number, work: Array, number: Number, total: Number,
     list_start: Array, first: Array, second: Array, target: Array, body: Array, intervals: Array,
     offsets: Array, slot: Array, rank: Array, row: Array, events: Array,
-    candidates: Array, waiting: int, out_event: Array, out_conjunction: Array, matches: int,
-) -> tuple[Array, Array, int, int]:  # fmt: skip
+    candidates: Array, waiting: Number, out_event: Array, out_conjunction: Array, matches: Number,
+) -> tuple[Array, Array, Number, Number]:  # fmt: skip
     """Read all lists of `work`, with `total` postings, in pieces that the results have room for."""
     begin = 0
     while begin < number:
         end = number
         if total > _PIECE:
-            total = np.int64(0)
+            total = int64(0)
             end = begin
             while end < number and total < _PIECE:
-                item = work[end] >> np.uint64(LIST_SHIFT)
-                total += np.int64(list_start[item + np.uint64(1)]) - np.int64(list_start[item])
+                item = work[end] >> uint64(LIST_SHIFT)
+                total += int64(list_start[item + uint64(1)]) - int64(list_start[item])
                 end += 1
         needed = matches + waiting + total + _ROOM
         out_event = grown(out_event, matches, needed)
@@ -66,42 +72,42 @@ def drain(
 
 @loop
 def _read(
-    vector: Any, grid: Any, work: Array, begin: int, end: int,
+    vector: Number, grid: Number, work: Array, begin: Number, end: Number,
     list_start: Array, first: Array, second: Array, target: Array, body: Array, intervals: Array,
     offsets: Array, slot: Array, rank: Array, row: Array, events: Array,
-    candidates: Array, waiting: int, out_event: Array, out_conjunction: Array, matches: int,
-) -> tuple[int, int]:  # fmt: skip
+    candidates: Array, waiting: Number, out_event: Array, out_conjunction: Array, matches: Number,
+) -> tuple[Number, Number]:  # fmt: skip
     first_at, second_at, target_at = first.ctypes.data, second.ctypes.data, target.ctypes.data
     row_at, candidates_at = row.ctypes.data, candidates.ctypes.data
     event_at, conjunction_at = out_event.ctypes.data, out_conjunction.ctypes.data
-    low_bits = np.uint64((1 << LEFT_SHIFT) - 1)
+    low_bits = uint64((1 << LEFT_SHIFT) - 1)
     for k in range(begin, end):
-        item = work[np.uint64(k)]
-        which = item >> np.uint64(LIST_SHIFT)
-        local = np.int64(item & low_bits)
+        item = work[uint64(k)]
+        which = item >> uint64(LIST_SHIFT)
+        local = int64(item & low_bits)
         if k + _AHEAD < end:
-            later = work[np.uint64(k + _AHEAD)]
-            start = np.int64(list_start[later >> np.uint64(LIST_SHIFT)])
-            there = row_at + 128 * np.int64(later & low_bits)
+            later = work[uint64(k + _AHEAD)]
+            start = int64(list_start[later >> uint64(LIST_SHIFT)])
+            there = row_at + 128 * int64(later & low_bits)
             fetch(there)
             fetch(there + 64)
             fetch(first_at + 8 * start)
             fetch(second_at + 8 * start)
             fetch(target_at + 4 * start)
-        start = np.int64(list_start[which])
-        stop = np.int64(list_start[which + np.uint64(1)])
-        event = np.int64(events[np.uint64(local)])
-        key = np.int64(0)
+        start = int64(list_start[which])
+        stop = int64(list_start[which + uint64(1)])
+        event = int64(events[uint64(local)])
+        key = int64(0)
         if grid is not None:
-            codes = np.uint64(64 * local)
-            left = row[codes + ((item >> np.uint64(LEFT_SHIFT)) & np.uint64(63))]
-            right = row[codes + ((item >> np.uint64(RIGHT_SHIFT)) & np.uint64(63))]
-            key = np.int64(left) * 0x10001 | (np.int64(right) * 0x10001 << 32)
+            codes = uint64(64 * local)
+            left = row[codes + ((item >> uint64(LEFT_SHIFT)) & uint64(63))]
+            right = row[codes + ((item >> uint64(RIGHT_SHIFT)) & uint64(63))]
+            key = int64(left) * 0x10001 | (int64(right) * 0x10001 << 32)
         while start < stop:
             part = min(start + SEGMENT, stop)
             if vector is None:
                 matches, waiting = _few_by_few(
-                    start, part, local, event, grid, np.uint64(key), first, second, target, row,
+                    start, part, local, event, grid, uint64(key), first, second, target, row,
                     candidates, waiting, out_event, out_conjunction, matches,
                 )  # fmt: skip
             else:
@@ -134,93 +140,93 @@ def _read(
 
 @inlined
 def _few_by_few(
-    start: int, stop: int, local: int, event: int, grid: Any, key: Any,
+    start: Number, stop: Number, local: Number, event: Number, grid: Number, key: Number,
     first: Array, second: Array, target: Array, row: Array,
-    candidates: Array, waiting: int, out_event: Array, out_conjunction: Array, matches: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Try postings without vectors: the first words of 16 give a mask, its bits the second words."""
-    codes = np.uint64(local * 64)
-    whose = np.uint64(local) << np.uint64(32)
-    mask = np.uint64(0xFFFF)
-    left, right = key & mask, key >> np.uint64(48)
-    for begin in range(np.uint64(start), np.uint64(stop), np.uint64(_FEW)):
-        passed = np.uint32(0)
+    candidates: Array, waiting: Number, out_event: Array, out_conjunction: Array, matches: Number,
+) -> tuple[Number, Number]:  # fmt: skip
+    """Try postings without vectors: 16 first words give a mask, its bits lead to second words."""
+    codes = uint64(local * 64)
+    whose = uint64(local) << uint64(32)
+    mask = uint64(0xFFFF)
+    left, right = key & mask, key >> uint64(48)
+    for begin in range(uint64(start), uint64(stop), uint64(_FEW)):
+        passed = uint32(0)
         for k in range(_FEW):  # a constant number, so that the compiler unrolls it
-            word = first[begin + np.uint64(k)]
-            low, high = word & mask, (word >> np.uint64(16)) & mask
+            word = first[begin + uint64(k)]
+            low, high = word & mask, (word >> uint64(16)) & mask
             if grid is None:
-                code = np.uint64(row[codes + ((word >> np.uint64(32)) & np.uint64(63))])
-                holds = (code >= low) & (code <= high) & (code != word >> np.uint64(48))
+                code = uint64(row[codes + ((word >> uint64(32)) & uint64(63))])
+                holds = (code >= low) & (code <= high) & (code != word >> uint64(48))
             else:
                 holds = (left >= low) & (left <= high)
-                holds &= right >= ((word >> np.uint64(32)) & mask)
-                holds &= right <= (word >> np.uint64(48))
-            passed |= np.uint32(holds) << np.uint32(k)
-        if np.uint64(stop) - begin < np.uint64(_FEW):
-            passed &= (np.uint32(1) << np.uint32(np.uint64(stop) - begin)) - np.uint32(1)
-        while passed != np.uint32(0):
-            i = begin + np.uint64(lowest_bit(passed))
-            passed &= passed - np.uint32(1)
+                holds &= right >= ((word >> uint64(32)) & mask)
+                holds &= right <= (word >> uint64(48))
+            passed |= uint32(holds) << uint32(k)
+        if uint64(stop) - begin < uint64(_FEW):
+            passed &= (uint32(1) << uint32(uint64(stop) - begin)) - uint32(1)
+        while passed != uint32(0):
+            i = begin + uint64(lowest_bit(passed))
+            passed &= passed - uint32(1)
             word, goal = second[i], target[i]
-            code = np.uint64(row[codes + ((word >> np.uint64(32)) & np.uint64(63))])
-            holds = (code >= (word & mask)) & (code <= ((word >> np.uint64(16)) & mask))
-            holds &= code != (word >> np.uint64(48))
-            direct = np.int64(goal >> np.uint32(31))
-            out_event[np.uint64(matches)] = event
-            out_conjunction[np.uint64(matches)] = np.int32(goal & np.uint32(0x7FFF_FFFF))
-            matches += np.int64(holds) & direct
-            candidates[np.uint64(waiting)] = np.uint64(goal) | whose
-            waiting += np.int64(holds) & (1 - direct)
+            code = uint64(row[codes + ((word >> uint64(32)) & uint64(63))])
+            holds = (code >= (word & mask)) & (code <= ((word >> uint64(16)) & mask))
+            holds &= code != (word >> uint64(48))
+            direct = int64(goal >> uint32(31))
+            out_event[uint64(matches)] = event
+            out_conjunction[uint64(matches)] = int32(goal & uint32(0x7FFF_FFFF))
+            matches += int64(holds) & direct
+            candidates[uint64(waiting)] = uint64(goal) | whose
+            waiting += int64(holds) & (1 - direct)
     return matches, waiting
 
 
 @loop
 def verify(
-    vector: Any, candidates: Array, number: int, body: Array, intervals: Array,
+    vector: Number, candidates: Array, number: Number, body: Array, intervals: Array,
     offsets: Array, slot: Array, rank: Array, row: Array, events: Array,
-    out_event: Array, out_conjunction: Array, matches: int,
-) -> int:  # fmt: skip
+    out_event: Array, out_conjunction: Array, matches: Number,
+) -> Number:  # fmt: skip
     """Meet the bodies of candidates, writing those that hold behind the matches."""
     body_at, row_at = body.ctypes.data, row.ctypes.data
     for k in range(_BODIES_AHEAD):
-        candidates[number + k] = np.uint64(0)
-    for k in range(np.uint64(0), np.uint64(number)):
+        candidates[number + k] = uint64(0)
+    for k in range(uint64(0), uint64(number)):
         candidate = candidates[k]
-        local = candidate >> np.uint64(32)
-        place = candidate & np.uint64(0xFFFF_FFFF)
-        later = np.int64(candidates[k + np.uint64(_BODIES_AHEAD)] & np.uint64(0xFFFF_FFFF))
+        local = candidate >> uint64(32)
+        place = candidate & uint64(0xFFFF_FFFF)
+        later = int64(candidates[k + uint64(_BODIES_AHEAD)] & uint64(0xFFFF_FFFF))
         fetch(body_at + 8 * later)
         header = body[place]
         if vector is None:
-            holds = _words_hold(place, header, body, local * np.uint64(64), row)
+            holds = _words_hold(place, header, body, local * uint64(64), row)
         else:
-            holds = unmet(body_at + 8 * np.int64(place), row_at + 128 * np.int64(local)) == 0
+            holds = unmet(body_at + 8 * int64(place), row_at + 128 * int64(local)) == 0
         event = events[local]
-        if header >> np.uint64(56) and holds:
+        if header >> uint64(56) and holds:
             holds = _tail_holds(
-                np.int64(place), np.int64(header >> np.uint64(56)), body, intervals,
+                int64(place), int64(header >> uint64(56)), body, intervals,
                 offsets[event], offsets[event + 1], slot, rank,
             )  # fmt: skip
-        out_event[np.uint64(matches)] = event
-        out_conjunction[np.uint64(matches)] = np.int32(header & np.uint64(0x7FFF_FFFF))
-        matches += np.int64(holds)
+        out_event[uint64(matches)] = event
+        out_conjunction[uint64(matches)] = int32(header & uint64(0x7FFF_FFFF))
+        matches += int64(holds)
     return matches
 
 
 @inlined
-def _words_hold(place: Any, header: Any, body: Array, codes: Any, row: Array) -> bool:
+def _words_hold(place: Number, header: Number, body: Array, codes: Number, row: Array) -> Number:
     """Whether a row meets the words 1 … 7 of a body, one by one."""
-    present = (header >> np.uint64(32)) | (header >> np.uint64(40)) | (header >> np.uint64(48))
-    present = (present & np.uint64(255)) >> np.uint64(1)
-    mask = np.uint64(0xFFFF)
-    place += np.uint64(1)
+    present = (header >> uint64(32)) | (header >> uint64(40)) | (header >> uint64(48))
+    present = (present & uint64(255)) >> uint64(1)
+    mask = uint64(0xFFFF)
+    place += uint64(1)
     while present != 0:
-        if present & np.uint64(1):
+        if present & uint64(1):
             word = body[place]
-            code = np.uint64(row[codes + ((word >> np.uint64(32)) & np.uint64(63))])
-            low, high = word & mask, (word >> np.uint64(16)) & mask
-            third = word >> np.uint64(48)
-            kind = np.int64(word >> np.uint64(38)) & 3
+            code = uint64(row[codes + ((word >> uint64(32)) & uint64(63))])
+            low, high = word & mask, (word >> uint64(16)) & mask
+            third = word >> uint64(48)
+            kind = int64(word >> uint64(38)) & 3
             if kind == RANGE:
                 holds = (code >= low) & (code <= high) & (code != third)
             elif kind == OUTSIDE:
@@ -228,39 +234,39 @@ def _words_hold(place: Any, header: Any, body: Array, codes: Any, row: Array) ->
             else:
                 holds = (code == low) | (code == high) | (code == third)
                 if kind == SEXTET:
-                    word = body[place + np.uint64(1)]
-                    holds |= (code == (word & mask)) | (code == ((word >> np.uint64(16)) & mask))
-                    holds |= code == (word >> np.uint64(48))
+                    word = body[place + uint64(1)]
+                    holds |= (code == (word & mask)) | (code == ((word >> uint64(16)) & mask))
+                    holds |= code == (word >> uint64(48))
             if not holds:
                 return False
-        present >>= np.uint64(1)
-        place += np.uint64(1)
+        present >>= uint64(1)
+        place += uint64(1)
     return True
 
 
 @inlined
 def _tail_holds(
-    place: int, tail: int, body: Array, intervals: Array, begin: int, end: int, slot: Array,
-    rank: Array,
-) -> bool:  # fmt: skip
+    place: Number, tail: Number, body: Array, intervals: Array, begin: Number, end: Number,
+    slot: Array, rank: Array,
+) -> Number:  # fmt: skip
     """Whether an event's entries meet the tests on full ranks in the tail of a body."""
     at = place + tail
-    for _ in range(np.int64(body[place + 1])):
+    for _ in range(int64(body[place + 1])):
         what, which = body[at], body[at + 1]
         at += 2
-        wanted = np.int32(what & np.uint64(0xFFFF_FFFF))
+        wanted = int32(what & uint64(0xFFFF_FFFF))
         met = False
         for i in range(begin, end):
             if slot[i] == wanted:
                 low, high = (
-                    np.int64(which & np.uint64(0xFFFF_FFFF)),
-                    np.int64(which >> np.uint64(32)),
+                    int64(which & uint64(0xFFFF_FFFF)),
+                    int64(which >> uint64(32)),
                 )
-                if what & np.uint64(MANY):
+                if what & uint64(MANY):
                     met = within(intervals, low, low + high, rank[i])
                 else:
                     met = low <= rank[i] <= high
                 break
-        if met == (what & np.uint64(NEGATED) != 0):
+        if met == (what & uint64(NEGATED) != 0):
             return False
     return True

@@ -32,6 +32,11 @@ from sensewire.model.derived import Unknown
 class Ranked(Protocol):
     """What finds the conjunctions that events meet."""
 
+    @property
+    def takes_loose(self) -> bool:
+        """Whether it takes ranks that are loose or any; else all is judged for such events."""
+        ...
+
     def match(self, entries: Entries) -> tuple[Int32, Int32]:
         """The pairs of an event and a conjunction that it meets."""
         ...
@@ -101,8 +106,18 @@ class Segment:
         if unknown:
             entries = self._with_unknown(entries, unknown)
             loose[list(unknown)] = True
-        events, places = self.index.match(entries)
-        return events, places, loose
+        if self.index.takes_loose or not loose.any():
+            events, places = self.index.match(entries)
+            return events, places, loose
+        events, places = self.index.match(_without(entries, loose))
+        sure = ~loose[events]
+        doubtful = np.flatnonzero(loose).astype(np.int32)
+        everything = np.arange(len(self), dtype=np.int32)
+        return (
+            np.concatenate((events[sure], np.repeat(doubtful, len(self)))),
+            np.concatenate((places[sure], np.tile(everything, len(doubtful)))),
+            loose,
+        )
 
     def _with_unknown(self, entries: Entries, unknown: Mapping[int, Sequence[Unknown]]) -> Entries:
         """With slots of which nothing is known."""
@@ -146,6 +161,14 @@ def compiled(
     return Segment(clauses, ranking, index, catalogue)
 
 
+def _without(entries: Entries, events: Truths) -> Entries:
+    """The entries, but those of some events, which have none then."""
+    counts = np.diff(entries.offsets)
+    kept = np.repeat(~events, counts)
+    ends = np.concatenate(([0], np.cumsum(np.where(events, 0, counts)))).astype(np.int64)
+    return Entries(ends, entries.slot[kept], entries.rank[kept])
+
+
 class _Asked(NamedTuple):
     """The tests of a segment, ranked."""
 
@@ -159,13 +182,14 @@ class _Asked(NamedTuple):
     @classmethod
     def of(cls, catalogue: Catalogue, tests: Int32) -> "_Asked":
         columns = catalogue.columns
-        slots, slot = np.unique(_settled(catalogue, columns.slot.view[tests]), return_inverse=True)
-        slot = slot.reshape(-1).astype(np.int32)
+        settled = _settled(catalogue, columns.slot.view[tests])
+        slots, places_of_slots = np.unique(settled, return_inverse=True)
+        slot: Int32 = places_of_slots.reshape(-1).astype(np.int32)
         first = columns.offsets.view[tests]
         counts = columns.offsets.view[tests + 1] - first
         offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         rows = np.repeat(first - offsets[:-1], counts) + np.arange(offsets[-1])
-        of_span = np.repeat(slot, counts)
+        of_span: Int32 = np.repeat(slot, counts)
         axes = [catalogue.slots[number].axis for number in slots.tolist()]
         by_bytes = np.array([axis in BY_BYTES for axis in axes], np.bool_)
         ends = np.concatenate((columns.starts.view[rows], columns.stops.view[rows]))
@@ -182,8 +206,6 @@ class _Asked(NamedTuple):
             offsets,
             places[: len(rows)],
             places[len(rows) :],
-            keys,
-            threshold_offsets,
             ranks,
             flagged,
         )

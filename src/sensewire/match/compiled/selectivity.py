@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sensewire.match.compiled.conjunctions import LOOSE, Conjunctions, Entries
-from sensewire.match.compiled.jit import Array, inlined, loop
+from sensewire.match.compiled.jit import Array, Number, inlined, int64, loop
 from sensewire.match.compiled.layout import BUCKETS, code_of, code_shifts
 
 _BLOCKS = 64
@@ -80,7 +80,7 @@ def _constants(conjunctions: Conjunctions, shift: Array, first: Array) -> Array:
 
 @loop
 def _smooth(
-    first: Array, counts: Array, expected: Array, least: float, cumulative: Array, bucket: Array
+    first: Array, counts: Array, expected: Array, least: Number, cumulative: Array, bucket: Array
 ) -> None:
     for slot in range(len(first) - 1):
         start = first[slot] + 1
@@ -114,7 +114,7 @@ def _smooth(
 
 
 @inlined
-def _unevenness(counts: Array, start: int, codes: int) -> float:
+def _unevenness(counts: Array, start: Number, codes: Number) -> Number:
     """The variance of counts over their mean, within the blocks of a slot."""
     step = (codes + _BLOCKS - 1) // _BLOCKS
     spread = 0.0
@@ -134,14 +134,20 @@ def _unevenness(counts: Array, start: int, codes: int) -> float:
 
 @inlined
 def expectation(
-    cumulative: Array, start: int, shift: int, low: Array, high: Array, begin: int, end: int
-) -> float:
+    cumulative: Array,
+    start: Number,
+    shift: Number,
+    low: Array,
+    high: Array,
+    begin: Number,
+    end: Number,
+) -> Number:
     """How many entries of an event to expect within intervals begin … end − 1 of one slot."""
     sum_ = 0.0
     for i in range(begin, end):
-        upto = cumulative[start + code_of(np.int64(high[i]), shift)]
-        span = np.int64(1) << shift
-        below = cumulative[start + code_of(np.int64(low[i]), shift) - 1]
+        upto = cumulative[start + code_of(int64(high[i]), shift)]
+        span = int64(1) << shift
+        below = cumulative[start + code_of(int64(low[i]), shift) - 1]
         share = upto - below
         if high[i] - low[i] + 1 < span:  # within a bucket: its share of the bucket's ranks
             share *= (high[i] - low[i] + 1) / span

@@ -15,6 +15,7 @@ only where `available()`.
 Nothing branches. Stores may reach 8 elements behind the last result: buffers keep that room.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import binding, ir
@@ -30,6 +31,11 @@ _BYTES = ir.VectorType(_I8, 32)
 _EACH_FOURTH = 0x11111111
 
 _NEEDED = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi2", "bmi2")
+
+
+def instruction(function: Callable[..., Any]) -> Any:
+    """A function of LLVM code that kernels may call; numba names its arguments' types to it."""
+    return intrinsic(function)
 
 
 def available() -> bool:
@@ -153,30 +159,50 @@ def _block(builder: Any, arguments: Any, grid: bool) -> Any:
 _BLOCK = types.int64(*([types.int64] * 11))
 
 
-@intrinsic
-def block(  # type: ignore[no-untyped-def]  # numba reads the arguments' names and gives types
-    context, first, second, target, row, key, left, local, event, out_event, out_conjunction,
-    candidates,
-):  # fmt: skip
+@instruction
+def block(
+    context: Any,
+    first: Any,
+    second: Any,
+    target: Any,
+    row: Any,
+    key: Any,
+    left: Any,
+    local: Any,
+    event: Any,
+    out_event: Any,
+    out_conjunction: Any,
+    candidates: Any,
+) -> Any:
     """Try 8 postings of an ordinary list: matches + (candidates << 32), both stored."""
     return _BLOCK, lambda _context, builder, _signature, arguments: _block(
         builder, arguments, grid=False
     )
 
 
-@intrinsic
-def block_of_grid(  # type: ignore[no-untyped-def]
-    context, first, second, target, row, key, left, local, event, out_event, out_conjunction,
-    candidates,
-):  # fmt: skip
+@instruction
+def block_of_grid(
+    context: Any,
+    first: Any,
+    second: Any,
+    target: Any,
+    row: Any,
+    key: Any,
+    left: Any,
+    local: Any,
+    event: Any,
+    out_event: Any,
+    out_conjunction: Any,
+    candidates: Any,
+) -> Any:
     """The same in a list of the grid, with the key of the event's two codes."""
     return _BLOCK, lambda _context, builder, _signature, arguments: _block(
         builder, arguments, grid=True
     )
 
 
-@intrinsic
-def unmet(context, body, row):  # type: ignore[no-untyped-def]
+@instruction
+def unmet(context: Any, body: Any, row: Any) -> Any:
     """Not 0 where the event's row fails one of the words 1 … 7 of a body."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -203,10 +229,19 @@ def unmet(context, body, row):  # type: ignore[no-untyped-def]
     return types.int64(types.int64, types.int64), generate
 
 
-@intrinsic
-def cells_of_32(  # type: ignore[no-untyped-def]
-    context, left, right, left_present, right_present, local, shift, side, events, cells
-):
+@instruction
+def cells_of_32(
+    context: Any,
+    left: Any,
+    right: Any,
+    left_present: Any,
+    right_present: Any,
+    local: Any,
+    shift: Any,
+    side: Any,
+    events: Any,
+    cells: Any,
+) -> Any:
     """Of 32 events those with both slots, and their cells: stored compressed; how many."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -237,8 +272,8 @@ def cells_of_32(  # type: ignore[no-untyped-def]
     return types.int64(*([types.int64] * 9)), generate
 
 
-@intrinsic
-def fetch(context, address):  # type: ignore[no-untyped-def]
+@instruction
+def fetch(context: Any, address: Any) -> Any:
     """Ask for the memory at an address, ahead of its use. Every machine has this one."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -252,8 +287,8 @@ def fetch(context, address):  # type: ignore[no-untyped-def]
     return types.int64(types.int64), generate
 
 
-@intrinsic
-def lowest_bit(context, bits):  # type: ignore[no-untyped-def]
+@instruction
+def lowest_bit(context: Any, bits: Any) -> Any:
     """The place of the lowest bit that is set. Every machine has this one."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The kernel for one or few plain events: event by event, all of an event's lists before any is read.
+"""The kernel for one or few plain events: all lists of an event first, then all their postings.
 
 An event's lists are gathered into the same work as in `panel`, first the ordinary ones, then the
 grid's, and scanned alike, so that the memory of the next lists is on its way while one is read.
@@ -7,12 +7,11 @@ Nothing is allocated but a few small arrays.
 Cost for an event: its entries, the square of them for the pairs, and the postings read.
 """
 
-from typing import Any
-
 import numpy as np
 
+from sensewire.match.compiled.batch import aligned_rows
 from sensewire.match.compiled.conjunctions import LOOSE
-from sensewire.match.compiled.jit import Array, kernel, loop
+from sensewire.match.compiled.jit import Array, Number, int64, kernel, loop, uint64
 from sensewire.match.compiled.layout import (
     COLUMNS,
     CONSTANT_COLUMN,
@@ -39,7 +38,6 @@ from sensewire.match.compiled.layout import (
     dyadic_offset,
 )
 from sensewire.match.compiled.output import grown
-from sensewire.match.compiled.panel import aligned_rows
 from sensewire.match.compiled.scan import (
     CANDIDATES,
     LEFT_SHIFT,
@@ -55,13 +53,13 @@ MOST_ENTRIES = 64
 
 @kernel
 def match_single(
-    vector: Any,
+    vector: Number,
     sizes: Array, slots: Array, units: Array, buckets: Array, class_offsets: Array,
     class_lists: Array, pairs: Array, list_start: Array, first: Array, second: Array,
     target: Array, body: Array, intervals: Array,
-    offsets: Array, slot: Array, rank: Array, begin: int, end: int,
-    out_event: Array, out_conjunction: Array, matches: int,
-) -> tuple[Array, Array, int, Array]:  # fmt: skip
+    offsets: Array, slot: Array, rank: Array, begin: Number, end: Number,
+    out_event: Array, out_conjunction: Array, matches: Number,
+) -> tuple[Array, Array, Number, Array]:  # fmt: skip
     """Match the plain ones of the events begin … end − 1; also gives the others."""
     row = aligned_rows(1)
     bucket = np.zeros(COLUMNS, np.int64)
@@ -79,10 +77,10 @@ def match_single(
         row[:CONSTANT_COLUMN] = 0
         filled = 0
         if sizes[SIZE_EVERY] > 0:
-            work[0] = np.uint64(0)
+            work[0] = uint64(0)
             filled = 1
         for i in range(offsets[event], offsets[event + 1]):
-            s, r = np.int64(slot[i]), np.int64(rank[i])
+            s, r = int64(slot[i]), int64(rank[i])
             if s < 0 or s >= len(slots) or r == 0 or r > slots[s, SLOT_RANKS]:
                 continue
             work, filled = _lists(
@@ -90,16 +88,17 @@ def match_single(
                 work, filled,
             )  # fmt: skip
         out_event, out_conjunction, matches, waiting = drain(
-            vector, None, work, filled, _postings(work, filled, list_start), list_start, first, second, target, body, intervals,
-            offsets, slot, rank, row, events, candidates, 0, out_event, out_conjunction, matches,
+            vector, None, work, filled, _postings(work, filled, list_start), list_start,
+            first, second, target, body, intervals, offsets, slot, rank, row, events, candidates, 0,
+            out_event, out_conjunction, matches,
         )  # fmt: skip
         if len(pairs) > 0:
             work = grown(work, 0, 2 * len(pairs))
             filled = _cells(sizes, pairs, list_start, row, bucket, work)
             out_event, out_conjunction, matches, waiting = drain(
-                vector, True, work, filled, _postings(work, filled, list_start), list_start, first, second, target, body, intervals,
-                offsets, slot, rank, row, events, candidates, waiting, out_event,
-                out_conjunction, matches,
+                vector, True, work, filled, _postings(work, filled, list_start), list_start,
+                first, second, target, body, intervals, offsets, slot, rank, row, events,
+                candidates, waiting, out_event, out_conjunction, matches,
             )  # fmt: skip
         if waiting > 0:
             matches = verify(
@@ -110,7 +109,7 @@ def match_single(
 
 
 @loop
-def _plain(begin: int, end: int, slot: Array, rank: Array) -> bool:
+def _plain(begin: Number, end: Number, slot: Array, rank: Array) -> Number:
     if end - begin > MOST_ENTRIES:
         return False
     plain = True
@@ -123,38 +122,38 @@ def _plain(begin: int, end: int, slot: Array, rank: Array) -> bool:
 
 @kernel
 def _lists(
-    s: int, r: int, slots: Array, units: Array, buckets: Array, class_offsets: Array,
-    class_lists: Array, list_start: Array, row: Array, bucket: Array, work: Array, filled: int,
-) -> tuple[Array, int]:  # fmt: skip
+    s: Number, r: Number, slots: Array, units: Array, buckets: Array, class_offsets: Array,
+    class_lists: Array, list_start: Array, row: Array, bucket: Array, work: Array, filled: Number,
+) -> tuple[Array, Number]:  # fmt: skip
     """Add the lists that one entry leads to; notes its code and quantile bucket."""
-    code = code_of(r, np.int64(slots[s, SLOT_SHIFT]))
-    column, unit = np.int64(slots[s, SLOT_COLUMN]), np.int64(slots[s, SLOT_UNIT])
+    code = code_of(r, int64(slots[s, SLOT_SHIFT]))
+    column, unit = int64(slots[s, SLOT_COLUMN]), int64(slots[s, SLOT_UNIT])
     if column != NO_COLUMN:
         row[column] = code
     if unit < 0:
         return work, filled
-    classes, begin, end = units[unit, UNIT_CLASSES], np.int64(0), np.int64(0)
+    classes, begin, end = units[unit, UNIT_CLASSES], int64(0), int64(0)
     if classes >= 0:
-        begin, end = np.int64(class_offsets[classes + r]), np.int64(class_offsets[classes + r + 1])
+        begin, end = int64(class_offsets[classes + r]), int64(class_offsets[classes + r + 1])
     if filled + LEVELS + 1 + end - begin > len(work):
         work = grown(work, filled, filled + LEVELS + 1 + end - begin)
     base = units[unit, UNIT_EQUAL]
     if base >= 0:
         cell = base + (r >> units[unit, UNIT_EQUAL_SHIFT])
-        work[filled] = np.uint64(cell) << np.uint64(LIST_SHIFT)
+        work[filled] = uint64(cell) << uint64(LIST_SHIFT)
         filled += list_start[cell + 1] > list_start[cell]
     for i in range(begin, end):
-        work[filled] = np.uint64(class_lists[i]) << np.uint64(LIST_SHIFT)
+        work[filled] = uint64(class_lists[i]) << uint64(LIST_SHIFT)
         filled += 1
     if units[unit, UNIT_BUCKETS] >= 0:
-        quantile = np.int64(buckets[units[unit, UNIT_BUCKETS] + code])
+        quantile = int64(buckets[units[unit, UNIT_BUCKETS] + code])
         if column != NO_COLUMN:
             bucket[column] = quantile
         levels = units[unit, UNIT_LEVELS]
         for level in range(LEVELS):
             if (levels >> level) & 1:
                 cell = units[unit, UNIT_DYADIC] + dyadic_offset(level) + (quantile >> level)
-                work[filled] = np.uint64(cell) << np.uint64(LIST_SHIFT)
+                work[filled] = uint64(cell) << uint64(LIST_SHIFT)
                 filled += list_start[cell + 1] > list_start[cell]
     return work, filled
 
@@ -162,30 +161,28 @@ def _lists(
 @loop
 def _cells(
     sizes: Array, pairs: Array, list_start: Array, row: Array, bucket: Array, work: Array
-) -> int:
+) -> Number:
     """The cells of all pairs of slots that the event has."""
     filled = 0
     for pair in range(len(pairs)):
         left, right = pairs[pair, PAIR_LEFT], pairs[pair, PAIR_RIGHT]
         if row[left] == 0 or row[right] == 0:
             continue
-        columns = (np.uint64(left) << np.uint64(LEFT_SHIFT)) | (
-            np.uint64(right) << np.uint64(RIGHT_SHIFT)
-        )
+        columns = (uint64(left) << uint64(LEFT_SHIFT)) | (uint64(right) << uint64(RIGHT_SHIFT))
         for grid in range(2):
             base = pairs[pair, PAIR_FINE] if grid == 0 else pairs[pair, PAIR_COARSE]
             if base >= 0:
                 side = sizes[SIZE_FINE] if grid == 0 else sizes[SIZE_COARSE]
                 cell = base + (bucket[left] * side >> 8) * side + (bucket[right] * side >> 8)
-                work[filled] = (np.uint64(cell) << np.uint64(LIST_SHIFT)) | columns
+                work[filled] = (uint64(cell) << uint64(LIST_SHIFT)) | columns
                 filled += list_start[cell + 1] > list_start[cell]
     return filled
 
 
 @loop
-def _postings(work: Array, number: int, list_start: Array) -> int:
-    total = np.int64(0)
+def _postings(work: Array, number: Number, list_start: Array) -> Number:
+    total = int64(0)
     for k in range(number):
-        which = work[k] >> np.uint64(LIST_SHIFT)
-        total += np.int64(list_start[which + np.uint64(1)]) - np.int64(list_start[which])
+        which = work[k] >> uint64(LIST_SHIFT)
+        total += int64(list_start[which + uint64(1)]) - int64(list_start[which])
     return total

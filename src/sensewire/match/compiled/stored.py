@@ -12,6 +12,7 @@ Opening does no work for each clause, test or word.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -19,8 +20,7 @@ import orjson
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.compiled.asking import Axis
-from sensewire.match.compiled.catalogue import Catalogue, Slot
-from sensewire.match.compiled.conjunctions import Int32
+from sensewire.match.compiled.catalogue import Catalogue, Slot, TestColumns
 from sensewire.match.compiled.jit import Array
 from sensewire.match.compiled.ranking import Columns, Ranking, Thresholds
 from sensewire.match.compiled.segment import Clauses, Ranked, Segment
@@ -127,7 +127,13 @@ def opened(
         catalogue.slot(_slot_from(slot))
     catalogue.rounded.update(meta["rounded"])
     catalogue.restore(
-        *(arrays[f"tests.{name}"] for name in ("slot", "but", "offsets", "starts", "stops")),
+        TestColumns(
+            arrays["tests.slot"],
+            arrays["tests.but"],
+            arrays["tests.offsets"],
+            arrays["tests.starts"],
+            arrays["tests.stops"],
+        ),
         _Predicates(_strings_of("predicates", arrays)),
         _split(arrays["texts.data"], arrays["texts.offsets"]),
     )
@@ -272,9 +278,7 @@ def _sample_from(arrays: Arrays, values: Values) -> Columns:
     for each in _strings_of("sample.words", arrays):
         property, term, types = orjson.loads(each)
         words.append(
-            values.word(
-                Word(properties[property], term_from(term), tuple(map(term_from, types)))
-            )
+            values.word(Word(properties[property], term_from(term), tuple(map(term_from, types))))
         )
     word = arrays["sample.word"]
     known = np.array(words, np.int32)
@@ -297,7 +301,7 @@ def _joined(texts: Sequence[bytes]) -> tuple[Array, Array]:
 def _split(data: Array, offsets: Array) -> list[bytes]:
     text = data.tobytes()
     ends = offsets.tolist()
-    return [text[first:last] for first, last in zip(ends, ends[1:], strict=False)]
+    return [text[first:last] for first, last in pairwise(ends)]
 
 
 def _of_strings(name: str, strings: Strings) -> dict[str, Array]:

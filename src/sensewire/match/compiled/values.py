@@ -109,9 +109,8 @@ class Values:
             roots[root(each, type_scope)] = None
         if term.datatype is not None and not is_datatype(datatype := iri(term.datatype)):
             roots[datatype] = None
-        for each in roots or (None,):
-            number = None if each is None else self._concepts.find(each)
-            yield NOWHERE if number is None else Seen(float(number))
+        numbers = [self._concepts.find(each) for each in roots] or [None]
+        yield from (NOWHERE if each is None else Seen(float(each)) for each in numbers)
 
 
 def _seen(term: Term, axis: Axis, detail: object) -> Seen:
