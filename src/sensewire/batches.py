@@ -67,6 +67,8 @@ class Batches:
         self._subscribing = subscribing  # held while somebody comes or goes
         self._lock = threading.Lock()
         self._dictionary = Dictionary()
+        self._closed: set[str] = set()
+        self._asked: object = None
         self._mapped = frozenset(
             root
             for function in knowledge.mappings
@@ -98,21 +100,39 @@ class Batches:
             return _tables(joined(found), self._subscribers, rejected)
 
     def _facts(self, batch: pa.RecordBatch, decoding: Decoding) -> Facts:
-        if self._dictionary.full:
-            self._dictionary = Dictionary()
+        matcher = self._dispatch.of_facts
+        asked = None if matcher is None else matcher.asked
+        if self._dictionary.full or asked != self._asked:
+            self._asked = asked
+            self._prepare()
         if batch.schema.names == [JSON]:
-            for name in self._dispatch.names():
-                self._dictionary.attribute(name)
-            return scan(
-                *_texts_of(batch.column(0)), self._dictionary, decoding=decoding, place=_row
-            )
+            texts = _texts_of(batch.column(0))
+            return scan(*texts, self._dictionary, decoding=decoding, place=_row)
         for name in _leaves(batch.schema):
             if self._is_wanted(name):
                 self._dictionary.attribute(name)
         return facts_of(batch, self._dictionary, decoding=decoding, place=_row)
 
+    def _prepare(self) -> None:
+        """Know the attributes that are asked for, and of some the only words that matter."""
+        matcher = self._dispatch.of_facts
+        if matcher is None:
+            return
+        words = {name: matcher.only_words(string(name)) for name in matcher.names()}
+        reopened = any(name in self._closed and only is None for name, only in words.items())
+        if self._dictionary.full or reopened:
+            self._dictionary = Dictionary()
+            self._closed = set()
+        for name, only in words.items():
+            attribute = self._dictionary.attribute(name)
+            if only is not None:
+                self._dictionary.close(attribute, only)
+                self._closed.add(name)
+
     def _is_wanted(self, name: str) -> bool:
-        return self._dispatch.asks_for(string(name)) or self._is_mapped(string(name))
+        matcher = self._dispatch.of_facts
+        asked = matcher is not None and matcher.asks_for(string(name))
+        return asked or self._is_mapped(string(name))
 
     def _is_mapped(self, property: Term) -> bool:
         """Whether a mapping function reads an attribute."""

@@ -212,8 +212,8 @@ class Engine:
         """Write all that stands to an index folder, which `Engine.open` maps into memory."""
         from sensewire.saving import save
 
-        compiled = self._dispatch.matchers[0]
-        if not self._dispatch.takes_facts:
+        compiled = self._dispatch.of_facts
+        if compiled is None:
             raise SensewireError('an engine with a matcher of its own cannot be saved; use "auto"')
         with self._lock:
             save(path, self.knowledge, compiled, self._subscribers)
@@ -232,7 +232,7 @@ class Engine:
         folder = opened_folder(path)
         engine = cls(knowledge_in(folder), operators=operators)
         saved = Saved.of(folder.arrays)
-        restored(engine._dispatch.matchers[0], folder, engine.knowledge, saved)
+        restored(engine._dispatch.of_facts, folder, engine.knowledge, saved)
         engine._dispatch.restore(saved.clauses)
         engine._subscribers = Subscribers(saved)
         for id, text in apart_in(folder.arrays):

@@ -138,22 +138,14 @@ class Dispatch:
         return joined([matcher.match(batch) for matcher in self.matchers])
 
     @property
+    def of_facts(self) -> FactMatcher | None:
+        """The matcher that takes facts."""
+        return self._of_facts
+
+    @property
     def others(self) -> bool:
         """Whether there are clauses that only matchers of events take."""
         return bool(self._elsewhere) or self._of_facts is None
-
-    @property
-    def takes_facts(self) -> bool:
-        """Whether the first matcher takes facts."""
-        return self._of_facts is not None
-
-    def asks_for(self, property: Term) -> bool:
-        """Whether a clause that is matched with facts asks for a property."""
-        return self._of_facts is not None and self._of_facts.asks_for(property)
-
-    def names(self) -> Iterable[str]:
-        """The names that such clauses call attributes by, without their synonyms."""
-        return () if self._of_facts is None else self._of_facts.names()
 
     def match_facts(self, facts: Facts) -> Found:
         """The answers of the matcher that takes facts."""

@@ -214,6 +214,16 @@ class Layered:
         """The names that clauses call attributes by, without their synonyms."""
         return self.catalogue.attributes.names()
 
+    @property
+    def asked(self) -> tuple[int, int]:
+        """Changes whenever something is asked for that was not."""
+        return self.catalogue.version, len(self.catalogue.columns.slot)
+
+    def only_words(self, property: Term) -> Iterable[str] | None:
+        """The words that alone can make a difference among a property's strings; None: any may."""
+        with self._lock:
+            return self.catalogue.only_words(property)
+
     def match_facts(self, facts: Facts) -> Found:
         """The answers for records that are not events yet; they become events where they must."""
         with self._lock:

@@ -96,6 +96,15 @@ class FactMatcher(Matcher, Protocol):
         """The names that clauses call attributes by, without their synonyms."""
         ...
 
+    @property
+    def asked(self) -> Hashable:
+        """Changes whenever something is asked for that was not."""
+        ...
+
+    def only_words(self, property: Term) -> Iterable[str] | None:
+        """The words that alone can make a difference among a property's strings; None: any may."""
+        ...
+
     def match_facts(self, facts: Facts) -> Found:
         """The answers for the records."""
         ...

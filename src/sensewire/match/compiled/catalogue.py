@@ -33,7 +33,7 @@ from sensewire.model.conditions import (
     constants_of,
 )
 from sensewire.model.subscription import Atom, Conjunction, Not, Predicate
-from sensewire.model.terms import Kind
+from sensewire.model.terms import Kind, Term
 
 Doubles = npt.NDArray[np.float64]
 OPEN = float("nan")
@@ -87,6 +87,8 @@ class Catalogue:
         """The conditions of an attribute that are tried on each value."""
         self.rounded: set[int] = set()
         """The slots with constants that are only nearly their keys."""
+        self.words: dict[int, list[str]] = defaultdict(list)
+        """The words that are asked for on each slot of words, while the knowledge knows none."""
         self.sensitive: set[int] = set()
         """The attributes with flags that plain numbers may meet one by one."""
         self.texts: list[bytes] = []
@@ -97,6 +99,7 @@ class Catalogue:
         self._asking = Asking(knowledge, self.concepts)
         self.predicates = Extended[Predicate]()
         """A predicate that asks for each test; all that ask for it mean the same."""
+        self._restored = 0  # tests that were taken over, and whose words are not listed yet
         self._slots: dict[Slot, int] = {}
         self._texts: dict[bytes, int] = {}
         self._tests: dict[tuple[int, Asked, Condition | None], int] = {}
@@ -123,6 +126,38 @@ class Catalogue:
                 sure = False
         return Wanted(tuple(sorted(set(tests))), sure)
 
+    def only_words(self, property: Term) -> Iterable[str] | None:
+        """The words that alone can make a difference among a property's strings; None: any may."""
+        if self.knowledge.content.entities:
+            return None
+        self._list_restored_words()
+        found: list[str] = []
+        for attribute in self.attributes.served_by(property):
+            if attribute in self.flags:
+                return None
+            for slot in self.of_attribute[attribute]:
+                axis = self.slots[slot].axis
+                if axis is Axis.WORDS:
+                    found += self.words[slot]
+                elif axis not in (Axis.NUMBERS, Axis.PRESENT):
+                    return None
+        return found
+
+    def _list_restored_words(self) -> None:
+        """The words of tests that were taken over: those whose numbers their spans hold."""
+        count, self._restored = self._restored, 0
+        if not count:
+            return
+        words = [word.text for word in self.concepts.words()]
+        first = self.concepts.of_hierarchy
+        of_words = [slot.axis is Axis.WORDS for slot in self.slots]
+        offsets = self.columns.offsets.view[: count + 1].tolist()
+        starts, stops = self.columns.starts.view.tolist(), self.columns.stops.view.tolist()
+        for test, slot in enumerate(self.columns.slot.view[:count].tolist()):
+            for span in range(offsets[test], offsets[test + 1]) if of_words[slot] else ():
+                numbers = range(int(starts[span]) - first, int(stops[span]) - first)
+                self.words[slot].extend(words[number] for number in numbers)
+
     def clause(self, tests: Iterable[int]) -> Clause:
         """A clause that asks for tests, as `wanted` gives them where it is sure."""
         atoms: list[Atom] = []
@@ -135,6 +170,7 @@ class Catalogue:
         self, columns: TestColumns, predicates: Sequence[Predicate], texts: Sequence[bytes]
     ) -> None:
         """Take over tests: the first ones. What asks for them again gets new ones."""
+        self._restored = len(predicates)
         self.columns = columns
         self.predicates = Extended(predicates)
         self.texts = list(texts)
@@ -158,6 +194,13 @@ class Catalogue:
             found = self._numbered(attribute, asked, apart), asked.sure
             if found[0] == len(self.predicates):
                 self.predicates.append(predicate)
+                if asked.axis is Axis.WORDS and not self.knowledge.content.entities:
+                    slot = int(self.columns.slot.view[found[0]])
+                    roots = (
+                        self.knowledge.value_root(spelled(each), scope)
+                        for each in constants_of(predicate.condition)
+                    )
+                    self.words[slot].extend(root.text for root in roots)
         self._asked[key] = found
         return found
 
