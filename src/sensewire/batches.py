@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sensewire.events.column_terms import is_list
 from sensewire.events.columns import facts_of
 from sensewire.events.decoding import Decoding
 from sensewire.events.dictionary import Dictionary
@@ -89,7 +90,9 @@ class Batches:
             facts = self._facts(batch, Decoding(now=now))
             as_events = self._as_events(facts)
             rejected = dict(facts.rejected)
-            found = [self._dispatch.match_facts(_without(facts, as_events))]
+            gone = np.zeros(facts.count, np.bool_)
+            gone[[*rejected, *as_events]] = True
+            found = [_but(self._dispatch.match_facts(facts), gone)]
             self._note(facts, as_events)
         if self._dispatch.others:
             rows = [row for row in range(len(facts)) if row not in rejected]
@@ -191,7 +194,7 @@ def _leaves(schema: pa.Schema) -> Iterator[str]:
     waiting = [(field.name, field.type) for field in schema]
     while waiting:
         path, form = waiting.pop()
-        while pa.types.is_list(form) or pa.types.is_large_list(form):
+        while is_list(form) or pa.types.is_dictionary(form) or pa.types.is_run_end_encoded(form):
             form = form.value_type
         if pa.types.is_struct(form):
             waiting.extend((f"{path}.{field.name}", field.type) for field in form)
@@ -214,13 +217,16 @@ def _texts_of(column: Arrow) -> tuple[npt.NDArray[np.uint8], Int64, Int64]:
     return np.frombuffer(data or b"", np.uint8), ends[:-1], ends[1:]
 
 
-def _without(facts: Facts, rows: frozenset[int]) -> Facts:
-    """The facts, but not those of some rows, which have none then."""
-    if not rows:
-        return facts
-    gone = np.zeros(facts.count, np.bool_)
-    gone[list(rows)] = True
-    return facts.only(~gone[facts.event])
+def _but(found: Found, gone: npt.NDArray[np.bool_]) -> Found:
+    """What was found, but not for some rows."""
+    if not gone.any():
+        return found
+    kept = ~gone[found.events]
+    return Found(
+        found.events[kept],
+        found.clauses[kept],
+        [(row, answer) for row, answer in found.answers if not gone[row]],
+    )
 
 
 def _renumbered(found: Found, rows: Sequence[int]) -> Found:
@@ -256,7 +262,9 @@ def _tables(found: Found, subscribers: Subscribers, rejected: dict[int, str]) ->
     matches = sure
     if answered:
         more = pa.Table.from_pylist(answered, schema=MATCHES)
-        matches = pa.concat_tables([sure, more]).sort_by("event").combine_chunks()
+        together = pa.concat_tables([sure, more]).combine_chunks()
+        order = np.argsort(together.column("event").to_numpy(), kind="stable")
+        matches = together.take(order)
     reasons = [{"event": row, "reason": rejected[row]} for row in sorted(rejected)]
     return BatchMatches(
         matches,

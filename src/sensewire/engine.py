@@ -27,7 +27,7 @@ from sensewire.model.event import Event
 from sensewire.model.match import BatchMatches, Failure, Match, Matches, Row
 from sensewire.model.statistics import Seen, Statistics
 from sensewire.model.subscription import RESERVED, Conjunction, Not, OperatorCall, Subscription
-from sensewire.model.terms import Term
+from sensewire.model.terms import Term, whole
 from sensewire.normalise.passes import normalised
 from sensewire.subscribers import Names, Standing, Subscribers
 
@@ -115,7 +115,10 @@ class Engine:
         return self._batches.matched(batch)
 
     def add(self, subscription: Subscription, id: str | None = None) -> str:
-        """Let a subscription stand; equal clauses are indexed once, whoever subscribed."""
+        """Let a subscription stand; equal clauses are indexed once, whoever subscribed.
+
+        (Those of a folder that was opened apart: a clause that is there too is indexed again.)
+        """
         if not isinstance(subscription, Subscription):
             raise SubscriptionError(
                 f"a {type(subscription).__name__} is no subscription; make one with parse(text)"
@@ -126,6 +129,10 @@ class Engine:
     def _added(self, subscription: Subscription, name: str) -> str:
         if not isinstance(name, str) or not name:
             raise SubscriptionError(f"the id {name!r} is no string that is not empty")
+        try:
+            whole(name)
+        except EventError as error:
+            raise SubscriptionError(f"the id {name!r} is no text: {error}") from None
         if name in self._subscribers:
             raise SubscriptionError(f"the id {name!r} is in use; remove it first")
         for call in _operators_of(subscription.conjunctions):

@@ -77,6 +77,13 @@ def test_elsewhere_it_says_that_it_needs_a_checkout(tmp_path: Path) -> None:
     assert (bench.benchmarks() / "frame.py").is_file()
 
 
+@pytest.mark.usefixtures("toy")
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "find_spec", lambda name: None if name == "duckdb" else name)
+    with pytest.raises(SensewireError, match="bench needs duckdb; in the checkout: pip install"):
+        run("toy")
+
+
 def test_a_run_prints_a_table_and_writes_its_results(
     toy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,12 +3,14 @@
 import argparse
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sensewire.model.errors import SensewireError
 
 _SEED = 2003
+_PACKAGES = ("brickschema", "duckdb", "matplotlib", "networkx", "polars")
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -19,7 +21,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         description=(
             "Measure this checkout against other ways to match, on one machine and in one run. "
             "Answers are checked, and a wrong one ends the run with an error. Without NAME, the "
-            "benchmarks are listed. It needs a checkout, installed with its extra `bench`."
+            "benchmarks are listed. It needs a checkout, installed with its extras `all` and `dev`."
         ),
         allow_abbrev=False,
     )
@@ -55,6 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.name not in known:
         raise SensewireError(
             f"there is no benchmark {arguments.name!r}; there are: {', '.join(known)}"
+        )
+    missing = [package for package in _PACKAGES if find_spec(package) is None]
+    if missing:
+        raise SensewireError(
+            f"bench needs {', '.join(missing)}; in the checkout: pip install -e '.[all,dev]'"
         )
     out: Path | None = arguments.json
     if out is None and not arguments.quick:

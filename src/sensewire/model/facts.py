@@ -16,7 +16,7 @@ makes them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -51,14 +51,3 @@ class Facts:
 
     def __len__(self) -> int:
         return self.count
-
-    def only(self, kept: npt.NDArray[np.bool_]) -> "Facts":
-        """Some of the facts, of as many events."""
-        return replace(
-            self,
-            event=self.event[kept],
-            attribute=self.attribute[kept],
-            kind=self.kind[kept],
-            word=self.word[kept],
-            number=self.number[kept],
-        )

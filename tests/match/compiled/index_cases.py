@@ -94,7 +94,8 @@ def random_events(rng: np.random.Generator, ranks: list[int], shape: Shape) -> E
     """Events over slots with so many ranks."""
     events = []
     for _ in range(shape.events):
-        order = rng.permutation(len(ranks))[: rng.integers(0, shape.entries + 1)].tolist()
+        number = int(rng.integers(0, shape.entries + 1))
+        order = np.resize(rng.permutation(len(ranks)), number).tolist()  # again from the start
         event: list[tuple[int, int]] = []
         for slot in order:
             if event and rng.random() < shape.several:

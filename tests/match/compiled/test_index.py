@@ -51,7 +51,7 @@ SHAPES = {
     "many tests": Shape(size=30, tests=60, negated=0.6, ranks=40, entries=6),
     "scattered": Shape(ranks=400, intervals=60, single=0.0, negated=0.1, several=0.2),
     "tags": Shape(
-        slots=1, ranks=60, single=1.0, tests=100, conjunctions=200, entries=1, events=30,
+        slots=1, ranks=60, single=1.0, tests=100, conjunctions=200, entries=40, events=30,
     ),
 }  # fmt: skip
 
@@ -66,12 +66,12 @@ def test_index_equals_the_definition(shape: Shape, seed: int) -> None:
 LARGE = {
     # Enough for every way of posting: two-slot grids, fine and coarse, classes, dyadic cells.
     "ranges": Shape(
-        slots=5, ranks=400, single=0.05, intervals=1, negated=0.02, empty=0.001, tests=6_000,
-        conjunctions=20_000, size=4, events=150, entries=5, several=0.03, uncertain=0.02,
+        slots=5, ranks=400, single=0.05, intervals=1, negated=0.02, empty=0.001, tests=2_000,
+        conjunctions=20_000, size=4, events=60, entries=5, several=0.03, uncertain=0.02,
     ),
     "mixed": Shape(
-        slots=70, ranks=300, single=0.4, intervals=4, negated=0.1, tests=3_000,
-        conjunctions=20_000, size=6, events=150, entries=60, several=0.03, uncertain=0.02,
+        slots=70, ranks=300, single=0.4, intervals=4, negated=0.1, tests=2_000,
+        conjunctions=20_000, size=6, events=60, entries=60, several=0.03, uncertain=0.02,
     ),
 }  # fmt: skip
 
@@ -80,7 +80,7 @@ LARGE = {
 def test_large_index_equals_the_definition(shape: Shape) -> None:
     conjunctions, entries = random_case(7, shape)
     sample = random_events(
-        np.random.default_rng(8), conjunctions.ranks.tolist(), Shape(events=500, entries=60)
+        np.random.default_rng(8), conjunctions.ranks.tolist(), Shape(events=500, entries=5)
     )
     assert agree(conjunctions, entries, sample)
 
@@ -168,7 +168,7 @@ def test_uncertain_values_meet_what_they_may_meet() -> None:
 def test_batches_beyond_the_kernels_own() -> None:
     conjunctions, _ = random_case(3, Shape(conjunctions=80))
     entries = random_events(
-        np.random.default_rng(4), conjunctions.ranks.tolist(), Shape(events=9_000, several=0.1)
+        np.random.default_rng(4), conjunctions.ranks.tolist(), Shape(events=5_000, several=0.1)
     )
     agree(conjunctions, entries)
 
@@ -204,7 +204,7 @@ def test_an_index_mapped_from_disk_is_the_same_index(tmp_path: Path) -> None:
 def test_threads_share_an_index() -> None:
     conjunctions, _ = random_case(5, LARGE["mixed"])
     index = build(conjunctions, NO_EVENTS)
-    shape = Shape(events=400, entries=60, several=0.05)
+    shape = Shape(events=80, entries=60, several=0.05)
     calls = [
         random_events(np.random.default_rng(seed), conjunctions.ranks.tolist(), shape)
         for seed in range(12)

@@ -66,9 +66,9 @@ def match_panel(
         for local in range(number):
             work[local] = uint64(local)
         out_event, out_conjunction, matches, waiting = drain(
-            vector, None, work, number, number * sizes[SIZE_EVERY], list_start, first, second,
-            target, body, intervals, offsets, slot, rank, row, events, candidates, waiting, out_event, out_conjunction,
-            matches,
+            vector, None, work, number, number * sizes[SIZE_EVERY],
+            list_start, first, second, target, body, intervals, offsets, slot, rank, row, events,
+            candidates, waiting, out_event, out_conjunction, matches,
         )  # fmt: skip
     sorted_event = np.empty(number, np.uint16)
     sorted_rank = np.empty(number, np.int32)
