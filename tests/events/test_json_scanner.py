@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sensewire.events import json_scanner, records
+from sensewire.events.columns import facts_of
 from sensewire.events.decoding import Decoding
 from sensewire.events.dictionary import Dictionary
 from sensewire.events.json_scanner import scan
-from sensewire.events.scanning_lines import DEEPEST
+from sensewire.events.scanning_lines import DEEPEST, scan_lines
+from sensewire.events.scanning_table import entries_of
 from sensewire.model.errors import EventError
 from sensewire.model.facts import UNSEEN, Facts
 from sensewire.model.flatten import LONGEST_NAMES
@@ -311,6 +314,24 @@ def test_any_buffer_and_any_order_of_lines(kind: Callable[[bytes], Any]) -> None
             place=str,
         )
         assert facts.number.tolist() == (1_000 + rows).tolist()
+
+
+def test_one_kernel_serves_all_callers() -> None:
+    raw = b'{"a":"x"}' * 100
+    ends = np.arange(9, 901, 9)
+    for data in (raw, bytearray(raw), np.frombuffer(bytearray(raw), np.uint8)):
+        for width in (np.int32, np.int64):
+            for fixed in (False, True):
+                bounds = (ends - 9).astype(width), ends.astype(width)
+                for bound in bounds:
+                    bound.flags.writeable = not fixed
+                facts = scan(data, *bounds, Dictionary(["a"]), decoding=PLAIN, place=str)
+                assert len(facts.event) == 100
+    batch = pa.RecordBatch.from_pylist([{"a": "x", "b": [1, None]}, {"a": None, "b": None}])
+    for some in (batch, batch.slice(1), batch.slice(0, 0)):
+        facts_of(some, Dictionary(["a", "b"]), decoding=PLAIN, place=str)
+    kernels: list[Any] = [scan_lines, entries_of]  # Any: as numba made them
+    assert [len(kernel.signatures) for kernel in kernels] == [1, 1]
 
 
 GUARDED = """

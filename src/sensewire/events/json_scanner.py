@@ -13,7 +13,7 @@ Cost: linear in the bytes, and the plain decoder's for each odd line.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from sensewire.model.facts import Facts
 _FACTS_A_LINE = 12
 """For which there is room at first."""
 
+_Array = TypeVar("_Array", bound=npt.NDArray[Any])  # Any: of any element
 Positions = npt.NDArray[np.int64]
 Buffer = bytes | bytearray | memoryview | Bytes
 
@@ -86,15 +87,25 @@ def scan(
     (['product', 'size.screen'], [0.0, 14.0])
     """
     lines = Lines(
-        np.frombuffer(data, np.uint8),
-        np.ascontiguousarray(starts, np.int64),
-        np.ascontiguousarray(ends, np.int64),
+        _read_only(np.frombuffer(data, np.uint8)),
+        _read_only(np.ascontiguousarray(starts, np.int64)),
+        _read_only(np.ascontiguousarray(ends, np.int64)),
         decoding,
         place,
     )
     _check_bounds(lines)
     found, odd = _scanned(lines, dictionary)
     return _facts(lines, found, np.flatnonzero(odd).tolist(), dictionary)
+
+
+def _read_only(array: _Array) -> _Array:
+    """The array, not to be written: for numba another type, and so another kernel, than one that is.
+
+    Callers have both; there shall be one kernel.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _check_bounds(lines: Lines) -> None:
@@ -148,29 +159,22 @@ def _padded(lines: Lines) -> Iterator[tuple[Bytes, Positions, Positions, int, in
     data, starts, ends, and which of them are meant: begin and stop.
     """
     count = len(lines.starts)
-    data = lines.data
-    data.flags.writeable = False  # so that there is one kernel, not one more for writeable data
-    limit = len(data) - PADDING
+    # Where lines do not stand in order, all are copied.
     ascending = bool((lines.ends[1:] >= lines.ends[:-1]).all())
+    limit = len(lines.data) - PADDING
     safe = int(np.searchsorted(lines.ends, limit, "right")) if ascending else 0
     if safe:
-        yield data, lines.starts, lines.ends, 0, safe
+        yield lines.data, lines.starts, lines.ends, 0, safe
     if safe < count:
         begin = int(lines.starts[safe:].min())
-        rest = np.concatenate((data[begin:], np.zeros(PADDING, np.uint8)))
-        rest.flags.writeable = False
-        yield rest, lines.starts - begin, lines.ends - begin, safe, count
+        rest = np.concatenate((lines.data[begin:], np.zeros(PADDING, np.uint8)))
+        starts, ends = lines.starts - begin, lines.ends - begin
+        yield _read_only(rest), _read_only(starts), _read_only(ends), safe, count
 
 
 def _facts(lines: Lines, found: Found, odd: Sequence[int], dictionary: Dictionary) -> Facts:
     rejected: dict[int, str] = {}
-    events: list[tuple[int, Event]] = []
-    for row in odd:
-        try:
-            events.append((row, lines.event_at(row)))
-        except EventError as error:
-            rejected[row] = str(error)
-    rows = rows_of(events, dictionary)
+    rows = rows_of(_odd_events(lines, odd, rejected), dictionary)
     facts = found.counts[FACTS]
     columns = Columns(
         found.event[:facts],
@@ -182,3 +186,14 @@ def _facts(lines: Lines, found: Found, odd: Sequence[int], dictionary: Dictionar
     if rows:
         columns = in_order(with_rows(columns, rows), len(lines.starts))
     return facts_in(columns, len(lines.starts), dictionary, rejected, lines.event_at)
+
+
+def _odd_events(
+    lines: Lines, odd: Sequence[int], rejected: dict[int, str]
+) -> Iterator[tuple[int, Event]]:
+    """The events of odd lines, by the plain decoder; why there is none is added to `rejected`."""
+    for row in odd:
+        try:
+            yield row, lines.event_at(row)
+        except EventError as error:
+            rejected[row] = str(error)

@@ -4,7 +4,7 @@ For the few events that no kernel decodes: each of their facts is a row, and the
 the columns where their events stand. Cost: linear in the columns.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +43,7 @@ class Columns(NamedTuple):
         return Columns(event[index], attribute[index], kind[index], word[index], number[index])
 
 
-def rows_of(events: Sequence[tuple[int, Event]], dictionary: Dictionary) -> list[Row]:
+def rows_of(events: Iterable[tuple[int, Event]], dictionary: Dictionary) -> list[Row]:
     """The facts of records, the events of these rows, that the dictionary knows."""
     known = [
         (row, dictionary.attribute(fact.property.text), fact.object)

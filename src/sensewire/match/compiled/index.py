@@ -26,7 +26,7 @@ from sensewire.match.compiled.panel import BATCH, match_panel
 from sensewire.match.compiled.simd import available
 from sensewire.match.compiled.single import match_single
 
-_FEW = 64  # events: up to here `single` is the faster one
+_FEW = 48  # events: up to here `single` is the faster one
 _ROOM = 1 << 14
 
 KERNELS = ("panel", "single", "odd", "portable panel", "portable single")
