@@ -110,7 +110,10 @@ class Batches:
             self._prepare()
         if batch.schema.names == [JSON]:
             texts = _texts_of(batch.column(0))
-            return scan(*texts, self._dictionary, decoding=decoding, place=_row)
+            is_wanted = self._is_wanted if self._knowledge.content.entities else None
+            return scan(
+                *texts, self._dictionary, decoding=decoding, place=_row, is_wanted=is_wanted
+            )
         for name in _leaves(batch.schema):
             if self._is_wanted(name):
                 self._dictionary.attribute(name)
@@ -126,6 +129,9 @@ class Batches:
         if self._dictionary.full or reopened:
             self._dictionary = Dictionary()
             self._closed = set()
+        self._dictionary.ask_again()
+        for root in self._mapped:
+            self._dictionary.attribute(root.text)
         for name, only in words.items():
             attribute = self._dictionary.attribute(name)
             if only is not None:

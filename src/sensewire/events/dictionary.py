@@ -23,6 +23,7 @@ from sensewire.events.scanning import PADDING, Bytes, Int32, Int64
 from sensewire.events.scanning_paths import Paths, paths_of
 from sensewire.events.scanning_table import ENTRIES, NOT_FOUND, ROOM, SEED, Table
 from sensewire.events.scanning_values import INTEGERS, STRINGS
+from sensewire.events.strangers import strangers
 from sensewire.model import datatypes
 from sensewire.model.facts import UNSEEN
 from sensewire.model.terms import FALSE, TRUE, Kind, Term, string, term_of
@@ -62,6 +63,7 @@ class Dictionary:
         self._closed_array: Bytes | None = None
         self._truths_array: Int32 | None = None
         self._paths: Paths | None = None
+        self._strangers = 0
         for name in attributes:
             self.attribute(name)
 
@@ -118,8 +120,19 @@ class Dictionary:
     def paths(self) -> Paths:
         """The attributes as dotted paths, for the scanner."""
         if self._paths is None:
+            self._strangers = 0
             self._paths = paths_of(self.attributes, int(self.table.counts[SEED]))
         return self._paths
+
+    def strangers(self) -> list[str]:
+        """The names of other attributes that a scan met, each once, until `ask_again`."""
+        found = list(strangers(self.paths, self._strangers))
+        self._strangers = int(self.paths.met.counts[ENTRIES])
+        return found
+
+    def ask_again(self) -> None:
+        """Name all strangers once more: somebody may want them now."""
+        self._strangers = 0
 
     def word(self, attribute: int, term: Term) -> int:
         """The number of a word; UNSEEN for a string that a closed attribute does not have."""

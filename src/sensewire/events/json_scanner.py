@@ -11,7 +11,7 @@ decoder says, of the attributes that the dictionary knows:
 Cost: linear in the bytes, and the plain decoder's for each odd line.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ from sensewire.events.scanning_found import FACTS, OUTCOME, Found, doubled, foun
 from sensewire.events.scanning_lines import NO_ROOM_FOR_FACTS, scan_lines, work_for
 from sensewire.events.scanning_rows import Columns, facts_in, in_order, rows_of, with_rows
 from sensewire.events.scanning_values import Wanted
+from sensewire.events.strangers import are_too_many
 from sensewire.model.errors import EventError
 from sensewire.model.event import Event
 from sensewire.model.facts import Facts
@@ -71,11 +72,13 @@ def scan(
     *,
     decoding: Decoding,
     place: Callable[[int], str],
+    is_wanted: Callable[[str], bool] | None = None,
 ) -> Facts:
     """The facts of the lines data[starts[i] : ends[i]], each a JSON text with one event.
 
     Only attributes that the dictionary knows are read, and the time, which it knows from then on
-    where a field holds it. `place` names a line by its row number.
+    where a field holds it. `place` names a line by its row number. `is_wanted` is asked about every
+    other name that comes, and the dictionary then knows those that are.
 
     >>> from datetime import UTC, datetime
     >>> dictionary = Dictionary(["size.screen", "product"])
@@ -94,14 +97,38 @@ def scan(
         place,
     )
     _check_bounds(lines)
-    found, odd = _scanned(lines, dictionary)
+    while True:
+        found, odd = _scanned(lines, dictionary)
+        if is_wanted is None:
+            break
+        if are_too_many(dictionary.paths):  # then the plain decoder reads all lines
+            odd[:] = True
+            found.counts[FACTS] = 0
+        met = (*dictionary.strangers(), *_names_in(lines, np.flatnonzero(odd).tolist(), dictionary))
+        new = [name for name in dict.fromkeys(met) if is_wanted(name)]
+        if not new:
+            break
+        for name in new:
+            dictionary.attribute(name)
     return _facts(lines, found, np.flatnonzero(odd).tolist(), dictionary)
 
 
-def _read_only(array: _Array) -> _Array:
-    """The array, not to be written: for numba another type, and so another kernel, than one that is.
+def _names_in(lines: Lines, rows: Iterable[int], dictionary: Dictionary) -> Iterator[str]:
+    """The names of attributes that some lines have, by the plain decoder, and that nobody knows."""
+    for row in rows:
+        try:
+            event = lines.event_at(row)
+        except EventError:
+            continue
+        for fact in event.facts:
+            if fact.property.text not in dictionary:
+                yield fact.property.text
 
-    Callers have both; there shall be one kernel.
+
+def _read_only(array: _Array) -> _Array:
+    """The array, not to be written: numba makes another kernel for one that may be.
+
+    Callers have both kinds; one kernel is enough.
     """
     view = array.view()
     view.flags.writeable = False

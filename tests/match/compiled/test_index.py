@@ -130,6 +130,23 @@ def test_everything_matches_everything_beyond_any_room() -> None:
         assert np.array_equal(np.sort(keys), np.arange(300 * 9_000)), kernel
 
 
+@pytest.mark.parametrize("negated", [False, True])
+@pytest.mark.parametrize("values", range(1, 9))
+def test_sets_of_few_ranks_beside_a_pivot(values: int, negated: bool) -> None:
+    some = (1, negated, [(10 * i, 10 * i) for i in range(1, values + 1)])
+    ranges = (1, negated, [(10 * i, 10 * i + 3) for i in range(1, values + 1)])
+    pivot = (0, False, [(5, 5)])
+    others = [(slot, False, [(1, 6)]) for slot in range(2, 10)]
+    conjunctions = conjunctions_of(
+        [60] + [90] * 9,
+        [pivot, some, ranges, *others],
+        [[0, 1], [0, 2], [0, *range(3, 11), 1], [0, *range(3, 11), 2], [0, 1, 2, *range(3, 9)]],
+    )
+    present = [(slot, 3) for slot in range(2, 10)]
+    events = [[(0, 5), (1, rank), *present] for rank in range(1, 91)] + [[(0, 5), *present]]
+    agree(conjunctions, entries_of(events))
+
+
 def test_thousands_of_values_and_of_intervals() -> None:
     tests = [
         (0, False, [(i, i) for i in range(1, 3_000, 3)]),

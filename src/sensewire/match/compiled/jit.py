@@ -1,10 +1,14 @@
 """The decorators of all kernels: compiled at first use, kept on disk, running without the GIL.
 
-numba keeps what it compiled for a file until that file changes, even if another one has changed
-that it calls: who edits a kernel touches those that use it, or empties the cache.
+numba keeps what it compiled for a function until the function's own file changes, although other
+files' functions and constants have gone into it. So that no kernel outlives a change elsewhere, of
+the layout for one, kernels are kept until any file of this folder changes.
 """
 
+import hashlib
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -25,7 +29,7 @@ uint64: Any = np.uint64
 
 def kernel(function: Function) -> Function:
     """`function`, compiled by numba; to mypy it stays what it was."""
-    return cast(Function, numba.njit(cache=True, nogil=True)(function))
+    return _compiled(function)
 
 
 def loop(function: Function) -> Function:
@@ -33,10 +37,24 @@ def loop(function: Function) -> Function:
 
     Counting costs two locked instructions for every array that is passed on, at every turn.
     """
-    options: Any = {"_nrt": False}  # numba's types do not name it
-    return cast(Function, numba.njit(cache=True, nogil=True, **options)(function))
+    return _compiled(function, _nrt=False)
 
 
 def inlined(function: Function) -> Function:
     """The same for a part of kernels: copied into its callers, so that calling it costs nothing."""
-    return cast(Function, numba.njit(cache=True, nogil=True, inline="always")(function))
+    return _compiled(function, inline="always")
+
+
+def _compiled(function: Function, **options: Any) -> Function:
+    compiled: Any = numba.njit(cache=True, nogil=True, **options)(function)
+    compiled._cache._cache_file._source_stamp = _stamp()
+    return cast(Function, compiled)
+
+
+@cache
+def _stamp() -> bytes:
+    """What all files of this folder say, in one hash."""
+    stamp = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        stamp.update(path.read_bytes())
+    return stamp.digest()

@@ -54,8 +54,7 @@ PADDING = 64
 
 BUCKETS = 256
 LEVELS = 9
-DYADIC_CELLS = 511
-"""A slot's quantile buckets, pairs of them, and so on to the one cell of all: 256 + 128 … + 1."""
+"""A slot's 256 quantile buckets, the 128 pairs of them, and so on to the one cell of all."""
 
 # The columns of the table `slots`.
 SLOT_RANKS, SLOT_UNIT, SLOT_COLUMN, SLOT_SHIFT = 0, 1, 2, 3

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import binding, ir
-from numba import types
+from numba import config, types
 from numba.extending import intrinsic
 
 # llvmlite and numba have no types: everything that they hand over is Any.
@@ -39,7 +39,12 @@ def instruction(function: Callable[..., Any]) -> Any:
 
 
 def available() -> bool:
-    """Whether this machine has the instructions."""
+    """Whether the machine that numba compiles for has the instructions."""
+    told: Any = config  # numba's types do not name what it was told to compile for
+    if told.CPU_FEATURES is not None:
+        return all(f"+{name}" in told.CPU_FEATURES.split(",") for name in _NEEDED)
+    if told.CPU_NAME is not None:
+        return False
     features = binding.get_host_cpu_features()
     return all(features.get(name, False) for name in _NEEDED)
 

@@ -1,0 +1,380 @@
+"""Live updates over segments: whatever comes and goes, and whenever segments are merged.
+
+A machine adds, removes, matches, saves and opens in any order, with the oracle for a model and with
+limits so low that nearly every step compiles or merges. Merges run when the machine says so: then
+the same steps always give the same answers. Real threads are tried apart.
+"""
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+import sensewire as sw
+from sensewire.engine import Engine
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match import layered
+from sensewire.match.layered import Layered
+from sensewire.model.errors import SubscriptionError
+from sensewire.model.event import Event
+from sensewire.model.subscription import Subscription
+from sensewire.testing.events import events
+from tests.answers import (
+    ATTRIBUTES,
+    OPERATORS,
+    TERMS,
+    any_knowledge,
+    any_record,
+    any_subscription,
+    ids,
+    of_predicates,
+    told,
+    told_in_batch,
+)
+
+names = st.sampled_from([f"s{number}" for number in range(12)])
+
+
+def of(engine: Engine) -> Layered:
+    """The compiled matcher of an engine."""
+    first = engine._dispatch.matchers[0]
+    assert isinstance(first, Layered)
+    return first
+
+
+class Later:
+    """A thread that works when somebody waits for it: a merge that takes as long as one likes."""
+
+    def __init__(self, target: Callable[..., None], args: tuple[Any, ...] = (), **_: object) -> None:
+        self._work: Callable[[], None] | None = lambda: target(*args)
+
+    def start(self) -> None:
+        pass
+
+    def is_alive(self) -> bool:
+        return self._work is not None
+
+    def join(self) -> None:
+        work, self._work = self._work, None
+        if work is not None:
+            work()
+
+
+def limited(
+    patch: pytest.MonkeyPatch, *, small: int, growth: int, most: int, later: bool = True
+) -> None:
+    """Let segments be merged all the time."""
+    patch.setattr(layered, "SMALL", small)
+    patch.setattr(layered, "GROWTH", growth)
+    patch.setattr(layered, "MOST_SEGMENTS", most)
+    patch.setattr(layered, "UNPLANNED", 1)
+    if later:
+        fake = SimpleNamespace(Thread=Later, RLock=threading.RLock, Lock=threading.Lock)
+        patch.setattr(layered, "threading", fake)
+
+
+class Living(RuleBasedStateMachine):
+    """An engine that lives, beside an oracle that is told the same."""
+
+    @initialize(
+        known=any_knowledge,
+        small=st.integers(0, 6),
+        growth=st.integers(1, 4),
+        most=st.integers(1, 3),
+    )
+    def begin(self, known: Knowledge, small: int, growth: int, most: int) -> None:
+        self.patch = pytest.MonkeyPatch()
+        limited(self.patch, small=small, growth=growth, most=most)
+        self.folder = TemporaryDirectory()
+        self.engine = Engine(known, operators=OPERATORS)
+        self.model = Engine(known, matcher="oracle", operators=OPERATORS)
+
+    def teardown(self) -> None:
+        if hasattr(self, "patch"):
+            self.patch.undo()
+            self.folder.cleanup()
+
+    @rule(name=names, subscription=any_subscription)
+    def add(self, name: str, subscription: Subscription) -> None:
+        assert self._said(self.engine.add, subscription, name) == self._said(
+            self.model.add, subscription, name
+        )
+
+    @rule(several=st.lists(st.tuples(names, of_predicates), min_size=1, max_size=6))
+    def add_many(self, several: list[tuple[str, Subscription]]) -> None:
+        for name, subscription in several:
+            self.add(name, subscription)
+
+    @rule(several=st.lists(names, min_size=1, max_size=4))
+    def remove(self, several: list[str]) -> None:
+        for name in several:
+            assert self._said(self.engine.remove, name) == self._said(self.model.remove, name)
+
+    @rule(event=events(ATTRIBUTES, TERMS))
+    def match(self, event: Event) -> None:
+        assert told(self.engine, event) == told(self.model, event)
+
+    @rule(records=st.lists(any_record, max_size=4))
+    def match_batch(self, records: list[dict[str, object]]) -> None:
+        texts = [written(record) for record in records]
+        batch = pa.RecordBatch.from_arrays([pa.array(texts, pa.binary())], ["json"])
+        alone = [
+            told(self.model, Event.record(record, id=f"row {row}"))
+            for row, record in enumerate(records)
+        ]
+        assert told_in_batch(self.engine, batch) == alone
+
+    @rule()
+    def settle(self) -> None:
+        of(self.engine).settle()
+
+    @rule(name=names, record=any_record)
+    def explain(self, name: str, record: dict[str, object]) -> None:
+        event = Event.record(record, id="e")
+        assert self._said(self._explained, self.engine, name, event) == self._said(
+            self._explained, self.model, name, event
+        )
+
+    @rule()
+    def save_and_open(self) -> None:
+        self.engine.save(self.folder.name)
+        self.engine = Engine.open(self.folder.name, operators=OPERATORS)
+
+    @invariant()
+    def as_many_stand(self) -> None:
+        if hasattr(self, "engine"):
+            mine, other = self.engine.statistics(), self.model.statistics()
+            assert mine.subscriptions == other.subscriptions
+
+    @staticmethod
+    def _explained(engine: Engine, name: str, event: Event) -> str:
+        return str(engine.explain(name, event))
+
+    @staticmethod
+    def _said(ask: Callable[..., object], *arguments: object) -> str:
+        """What is answered, or refused."""
+        try:
+            return repr(ask(*arguments))
+        except sw.SensewireError as error:
+            return f"{type(error).__name__}: {error}"
+
+
+def written(record: dict[str, object]) -> bytes:
+    return json.dumps(record).encode()
+
+
+TestLiving = Living.TestCase
+TestLiving.settings = settings(stateful_step_count=14)
+
+
+# Merges that are under way
+
+
+@pytest.fixture
+def crowded(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """An engine whose merge has begun, and takes its time."""
+    limited(monkeypatch, small=100, growth=2, most=1)
+    engine = Engine()
+    for count in (64, 16):
+        for number in range(count):
+            engine.add(sw.parse(f"a = {number} and not b = {count}"), id=f"{count}/{number}")
+        engine.match(Event.record({"a": 1}))
+    return engine
+
+
+def all_of(engine: Engine) -> list[str]:
+    return ids(engine.match(Event.record({"a": list(range(100))})))
+
+
+def test_what_comes_while_a_merge_is_under_way_is_not_lost(crowded: Engine) -> None:
+    before = all_of(crowded)
+    assert of(crowded)._merging is not None
+    for number in range(20):
+        crowded.add(sw.parse(f"a = {number} and a exists"), id=f"new/{number}")
+        assert len(all_of(crowded)) == len(before) + number + 1
+    of(crowded).settle()
+    assert all_of(crowded) == sorted([*before, *(f"new/{number}" for number in range(20))])
+    of(crowded).settle()
+    assert len(all_of(crowded)) == len(before) + 20
+
+
+def test_what_goes_while_a_merge_is_under_way_stays_away(crowded: Engine) -> None:
+    before = all_of(crowded)
+    gone = before[::2]
+    for id in gone:
+        crowded.remove(id)
+    assert all_of(crowded) == before[1::2]
+    of(crowded).settle()
+    assert all_of(crowded) == before[1::2]
+
+
+def test_a_subscription_that_comes_again_while_a_merge_is_under_way(crowded: Engine) -> None:
+    before = all_of(crowded)
+    for id in before:
+        crowded.remove(id)
+        crowded.add(sw.parse("a = 99"), id=id)
+    for _ in range(3):
+        assert all_of(crowded) == before
+        assert ids(crowded.match(Event.record({"a": 1}))) == []
+        of(crowded).settle()
+
+
+def test_a_merge_of_nothing(crowded: Engine) -> None:
+    for id in all_of(crowded):
+        crowded.remove(id)
+    of(crowded).settle()
+    assert all_of(crowded) == []
+    crowded.add(sw.parse("a = 1"), id="one")
+    assert all_of(crowded) == ["one"]
+
+
+def test_segments_stay_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    limited(monkeypatch, small=4, growth=2, most=3, later=False)
+    engine = Engine()
+    for number in range(200):
+        engine.add(sw.parse(f"a = {number}"), id=str(number))
+        assert ids(engine.match(Event.record({"a": number}))) == [str(number)]
+        of(engine).settle()
+        assert len(of(engine)._segments) <= 4
+    assert len(all_of(engine)) == 100
+
+
+def test_what_is_gone_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    limited(monkeypatch, small=8, growth=2, most=3, later=False)
+    engine = Engine()
+    for number in range(100):
+        engine.add(sw.parse(f"a = {number}"), id=str(number))
+    all_of(engine)
+    for number in range(95):
+        engine.remove(str(number))
+    of(engine).settle()
+    held = sum(len(segment) for segment in of(engine)._segments)
+    assert held <= 2 * 5 + 8 + 9  # as many again, and what is left until somebody looks
+    assert all_of(engine) == ["95", "96", "97", "98", "99"]
+
+
+# Threads
+
+
+@pytest.fixture
+def hectic() -> Iterator[None]:
+    """Threads that take turns all the time, so that whatever can go wrong does so soon."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hectic")
+def test_threads_that_subscribe_while_others_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    limited(monkeypatch, small=16, growth=2, most=2, later=False)
+    engine, model = Engine(), Engine(matcher="oracle")
+    record = {f"k{number}": f"value {number}" for number in range(8)} | {"n": list(range(40))}
+    event = Event.record(record, id="e")
+    batch = pa.RecordBatch.from_arrays([pa.array([written(record)], pa.binary())], ["json"])
+    lock = threading.Lock()
+    standing: set[str] = set()  # for certain, while the lock is held
+    asked: set[str] = set()  # perhaps, from before they are added until after they are gone
+    errors: list[BaseException] = []
+    ending = threading.Event()
+
+    def questions(thread: int) -> Iterator[str]:
+        """All are met by the event; they ask for attributes, lengths and words not seen before."""
+        for number in range(150):
+            key, text = f"k{number % 8}", f"value {number % 8}"
+            yield (
+                f"n >= {number / 7}",
+                f"{key} = '{text}' and not new{thread}x{number} exists",
+                f"{key} suffix '{text[number % 7 :]}' and n = {number % 40}",
+                f"{key} contains '{text[: 1 + number % 7]}' or n > {thread + number}",
+                f"select ?x where n = ?x and {key} exists",
+                f"(home, {key}, ?x) and n < {number}",
+            )[number % 6] if number else "n exists"
+
+    def live(thread: int) -> None:
+        try:
+            for number, text in enumerate(questions(thread)):
+                id = f"{thread}/{number}"
+                with lock:
+                    asked.add(id)
+                engine.add(sw.parse(text), id=id)
+                with lock:
+                    standing.add(id)
+                if number % 3 == 0:
+                    with lock:
+                        standing.discard(id)
+                    engine.remove(id)
+                    with lock:
+                        asked.discard(id)
+        except BaseException as error:
+            errors.append(error)
+
+    def matched() -> None:
+        with lock:
+            before, possible = set(standing), set(asked)
+        found = set(ids(engine.match(event)))
+        in_batch = set(engine.match_batch(batch).matches.column("subscription").to_pylist())
+        with lock:
+            surely = {id for id in before & standing if is_met(id)}
+            never = {f"{thread}/{number}" for thread in range(2) for number in range(150)}
+            never -= possible | asked
+        for each in (found, in_batch):
+            assert surely <= each, sorted(surely - each)
+            assert not each & (never & gone_before), sorted(each & never & gone_before)
+
+    met: dict[str, bool] = {}
+    for thread in range(2):
+        for number, text in enumerate(questions(thread)):
+            model.add(sw.parse(text), id=f"{thread}/{number}")
+    for id in ids(model.match(event)):
+        met[id] = True
+    gone_before = {
+        f"{thread}/{number}" for thread in range(2) for number in range(0, 150, 3)
+    }
+
+    def is_met(id: str) -> bool:
+        return met.get(id, False)
+
+    threads = [threading.Thread(target=live, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        while any(thread.is_alive() for thread in threads):
+            matched()
+    finally:
+        ending.set()
+        for thread in threads:
+            thread.join()
+    assert errors == []
+    for id in gone_before:
+        model.remove(id)
+    for _ in range(2):
+        assert told(engine, event) == told(model, event)
+        assert told_in_batch(engine, batch) == [told(model, Event.record(record, id="row 0"))]
+        of(engine).settle()
+
+
+def test_a_subscription_is_refused_where_the_other_engine_refuses_it() -> None:
+    with pytest.raises(SubscriptionError, match="there is no operator 'far'"):
+        Engine(operators=OPERATORS).add(sw.parse("far(1)"))
+
+
+def test_saving_while_a_merge_is_under_way(crowded: Engine, tmp_path: Path) -> None:
+    before = all_of(crowded)
+    crowded.remove(before[0])
+    crowded.add(sw.parse("a = 3"), id="late")
+    crowded.save(tmp_path / "index")
+    expected = sorted([*before[1:], "late"])
+    assert all_of(Engine.open(tmp_path / "index")) == expected
+    of(crowded).settle()
+    assert all_of(crowded) == expected
