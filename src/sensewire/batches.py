@@ -88,12 +88,12 @@ class Batches:
         now = datetime.now(UTC)
         with self._lock:
             facts = self._facts(batch, Decoding(now=now))
-            as_events = self._as_events(facts)
-            rejected = dict(facts.rejected)
-            gone = np.zeros(facts.count, np.bool_)
-            gone[[*rejected, *as_events]] = True
-            found = [_but(self._dispatch.match_facts(facts), gone)]
-            self._note(facts, as_events)
+        as_events = self._as_events(facts)
+        rejected = dict(facts.rejected)
+        gone = np.zeros(facts.count, np.bool_)
+        gone[[*rejected, *as_events]] = True
+        found = [_but(self._dispatch.match_facts(facts), gone)]
+        self._note(facts, as_events)
         if self._dispatch.others:
             rows = [row for row in range(len(facts)) if row not in rejected]
             fast = [row for row in rows if row not in as_events]

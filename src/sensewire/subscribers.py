@@ -26,7 +26,8 @@ Names = tuple[tuple[str, int], ...]
 """What a subscriber called the variables that a clause selects, with their places in its rows."""
 
 NOBODY = -1
-MANY = -2
+FIRST_CROWD = -2
+"""In the place of a row: the first crowd; the second one is -3, and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ class Subscribers:
         self._standing: dict[int, Standing] = {}
         self._next = self._first
         self._one: Growing[np.int64] = Growing(np.int64)
-        self._many: dict[int, dict[int, None]] = {}
+        self._many: list[Growing[np.int64]] = []
+        self._joined: tuple[Int64, Int64] | None = None
         self._ids: list[str] = []
         self._arrow: list[Arrow] = []  # the ids of the first rows that came since
         self.some_have_many_clauses = base is not None and base.some_have_many_clauses
@@ -202,16 +204,27 @@ class Subscribers:
 
     def _recent(self, clauses: Int32, places: Int64) -> tuple[Int64, Int64]:
         rows = self._one.view[clauses - self._clauses]
-        crowded = np.flatnonzero(rows == MANY)
         alone = rows >= 0
+        crowded = np.flatnonzero(rows < NOBODY)
         if not len(crowded):
             return places[alone], rows[alone]
-        lists = [list(self._many[clause]) for clause in clauses[crowded].tolist()]
-        counts = [len(each) for each in lists]
+        offsets, together = self._crowds()
+        crowd = FIRST_CROWD - rows[crowded]
+        counts = offsets[crowd + 1] - offsets[crowd]
+        starts = np.cumsum(counts) - counts
+        spread = np.repeat(offsets[crowd] - starts, counts)
         return (
             np.concatenate((places[alone], np.repeat(places[crowded], counts))),
-            np.concatenate((rows[alone], *(np.array(each, np.int64) for each in lists))),
+            np.concatenate((rows[alone], together[spread + np.arange(len(spread))])),
         )
+
+    def _crowds(self) -> tuple[Int64, Int64]:
+        """The rows of all crowds, one after another."""
+        if self._joined is None:
+            counts = [len(rows) for rows in self._many]
+            offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+            self._joined = offsets, np.concatenate([rows.view for rows in self._many])
+        return self._joined
 
     def _row(self, id: str) -> int | None:
         row = self._rows.get(id)
@@ -228,19 +241,20 @@ class Subscribers:
         known = int(self._one.view[place])
         if known == NOBODY:
             self._one.view[place] = row
-        elif known == MANY:
-            self._many[clause][row] = None
+            return
+        self._joined = None
+        if known >= 0:
+            self._one.view[place] = FIRST_CROWD - len(self._many)
+            self._many.append(Growing(np.int64, (known, row)))
         else:
-            self._many[clause] = {known: None, row: None}
-            self._one.view[place] = MANY
+            self._many[FIRST_CROWD - known].append(row)
 
     def _unsubscribe(self, clause: int, row: int) -> None:
         place = clause - self._clauses
-        if int(self._one.view[place]) != MANY:
+        known = int(self._one.view[place])
+        if known >= 0:
             self._one.view[place] = NOBODY
             return
-        rows = self._many[clause]
-        del rows[row]
-        if not rows:
-            del self._many[clause]
-            self._one.view[place] = NOBODY
+        rows = self._many[FIRST_CROWD - known].view
+        self._many[FIRST_CROWD - known] = Growing(np.int64, rows[rows != row].tolist())
+        self._joined = None

@@ -23,7 +23,7 @@ from sensewire.events.json_scanner import scan
 from sensewire.events.scanning_lines import DEEPEST, scan_lines
 from sensewire.events.scanning_table import entries_of
 from sensewire.model.errors import EventError
-from sensewire.model.facts import UNSEEN, Facts
+from sensewire.model.facts import INTEGER, UNSEEN, Facts
 from sensewire.model.flatten import LONGEST_NAMES
 from sensewire.model.terms import string, term_of
 from tests.events.json_texts import (
@@ -390,6 +390,11 @@ def test_no_lines() -> None:
     facts = scan(b"", none, none, Dictionary(["a"]), decoding=PLAIN, place=str)
     assert len(facts) == len(facts.event) == 0
     assert told(scanned([b'{"a":1}'], [])) == [set()]
+
+
+def test_the_integer_zero_has_no_sign() -> None:
+    facts = scanned([b'{"a":-0}'])
+    assert (facts.kind.tolist(), np.signbit(facts.number).tolist()) == ([INTEGER], [False])
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

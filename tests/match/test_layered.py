@@ -279,7 +279,8 @@ def hectic() -> Iterator[None]:
 def test_threads_that_subscribe_while_others_match(monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, small=16, growth=2, most=2, later=False)
     engine, model = Engine(), Engine(matcher="oracle")
-    record = {f"k{number}": f"value {number}" for number in range(8)} | {"n": list(range(40))}
+    texts = [f"{number} is a long value " * 12 for number in range(8)]
+    record = {f"k{number}": text for number, text in enumerate(texts)} | {"n": list(range(40))}
     event = Event.record(record, id="e")
     batch = pa.RecordBatch.from_arrays([pa.array([written(record)], pa.binary())], ["json"])
     lock = threading.Lock()
@@ -291,12 +292,12 @@ def test_threads_that_subscribe_while_others_match(monkeypatch: pytest.MonkeyPat
     def questions(thread: int) -> Iterator[str]:
         """All are met by the event; they ask for attributes, lengths and words not seen before."""
         for number in range(150):
-            key, text = f"k{number % 8}", f"value {number % 8}"
+            key, text = f"k{number % 8}", texts[number % 8]
             yield (
                 f"n >= {number / 7}",
                 f"{key} = '{text}' and not new{thread}x{number} exists",
-                f"{key} suffix '{text[number % 7 :]}' and n = {number % 40}",
-                f"{key} contains '{text[: 1 + number % 7]}' or n > {thread + number}",
+                f"{key} suffix '{text[number:]}' and n = {number % 40}",
+                f"{key} contains '{text[: 1 + number]}' or n > {thread + number}",
                 f"select ?x where n = ?x and {key} exists",
                 f"(home, {key}, ?x) and n < {number}",
             )[number % 6] if number else "n exists"

@@ -48,7 +48,7 @@ class Reader:
                     continue
                 event.append(row)
                 property.append(plan.property)
-                if plan.ranks_numbers and is_plain_number(value):
+                if value.kind is Kind.NUMBER and plan.ranks_numbers and is_plain_number(value):
                     found = number_of(value)
                     kind.append(DOUBLE if isinstance(found, float) else INTEGER)
                     word.append(NO_WORD)
