@@ -114,7 +114,7 @@ QUESTIONS = [
     "not price = 1",
     "not colour exists",
     "colour = red",
-    "colour prefix r",
+    "colour prefix 'r'",
     "size.screen >= 2",
     "price >= 9007199254740993",
     "tags = red",
@@ -216,7 +216,7 @@ def test_hostile_rows_are_rejected_and_the_rest_goes_on() -> None:
     engine = asking(*QUESTIONS)
     expected = [told_of_text(engine, text, row) for row, text in enumerate(HOSTILE)]
     assert told_in_batch(engine, json_batch(*HOSTILE)) == expected
-    rejected = [row for row, lines in enumerate(expected) if lines[:1] > ["rejected"]]
+    rejected = [row for row, lines in enumerate(expected) if "rejected" in "".join(lines)]
     assert 10 < len(rejected) < len(HOSTILE) - 10
 
 
@@ -443,7 +443,7 @@ def test_structs_in_lists_of_every_layout() -> None:
 
 
 def test_ten_thousand_values_of_one_attribute() -> None:
-    engine = asking("v = 9999", "v = 10000", "v > 9998", "not v = 5", "v = w9999", "v suffix 9998")
+    engine = asking("v = 9999", "v = 10000", "v > 9998", "not v = 5", "v = w9999", "v suffix '9998'")
     for values in (list(range(10_000)), [f"w{number}" for number in range(10_000)]):
         expected = [told(engine, sw.Event.record({"v": values}, id="row 0"))]
         assert expected[0]
@@ -480,7 +480,7 @@ def test_subscriptions_that_come_and_go_between_batches() -> None:
 
 
 def test_a_dictionary_that_is_full_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = asking("a = w5", "a prefix w9", "not a = w7")
+    engine = asking("a = w5", "a prefix 'w9'", "not a = w7")
     rows: Sequence[dict[str, Any]] = [{"a": f"w{number}"} for number in range(10)]
     expected = [told(engine, sw.Event.record(row)) for row in rows]
     assert told_in_batch(engine, json_batch(*rows)) == expected

@@ -1,13 +1,28 @@
-"""The engine's face: ids, removal, ranking, errors, and what this version cannot do yet."""
+"""The engine's face: ids, removal, ranking, errors, and input that is bad or much."""
 
+import math
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import sensewire as sw
-from sensewire.model.conditions import Text, TextRelation, meaning
+from sensewire.model.conditions import (
+    Between,
+    Condition,
+    Different,
+    Equal,
+    Exists,
+    Order,
+    Relation,
+    Text,
+    TextRelation,
+    meaning,
+)
 from sensewire.model.match import Match
 from sensewire.model.subscription import Conjunction, Predicate, Subscription
+from sensewire.model.terms import term_of
 
 
 @pytest.fixture
@@ -49,7 +64,7 @@ def test_rows_come_under_each_subscribers_own_names(engine: sw.Engine) -> None:
 def test_equal_questions_are_indexed_once(engine: sw.Engine) -> None:
     engine.add(sw.parse("a = 1 and (?x, b, ?y)"))
     engine.add(sw.parse("(?u, b, ?v) and a = 1"))
-    assert len(engine._subscribers) == 1
+    assert engine.statistics().clauses == 1
 
 
 def test_the_best_are_the_nearest(engine: sw.Engine) -> None:
@@ -113,17 +128,16 @@ def test_an_unknown_matcher_is_named() -> None:
         sw.Engine(matcher="fast")
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: sw.Engine().match_batch(None),
-        lambda: sw.Engine().save("index"),
-        lambda: sw.Engine.open("index"),
-    ],
-)
-def test_what_this_version_cannot_do_says_so(call: Any) -> None:
-    with pytest.raises(sw.SensewireError, match="this version"):
-        call()
+def test_a_batch_and_a_folder(engine: sw.Engine, tmp_path: Path) -> None:
+    """The rest is told by `test_batches.py` and `test_saving.py`."""
+    engine.add(sw.parse("price <= 1600"), id="anna")
+    batch = pa.RecordBatch.from_pydict({"price": [900, 1700, None]})
+    engine.save(tmp_path / "index")
+    for each in (engine, sw.Engine.open(tmp_path / "index")):
+        found = each.match_batch(batch)
+        assert found.matches.to_pylist() == [
+            {"event": 0, "subscription": "anna", "rows": None, "distance": 0.0}
+        ]
 
 
 def limit(engine: sw.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,3 +212,85 @@ def test_what_an_engine_has_seen() -> None:
     seen = engine.statistics()
     assert (seen.subscriptions, seen.clauses, seen.events) == (2, 1, 1)
     assert seen.ambiguous == seen.unknown == {}
+
+
+# Input that is bad, or much: the right answer, or an error for that one alone
+
+
+def test_values_of_unexpected_types(engine: sw.Engine) -> None:
+    engine.add(sw.parse("price <= 5"), id="number")
+    engine.add(sw.parse("price != 5"), id="other")
+    engine.add(sw.parse("price = true"), id="truth")
+    for value, expected in [
+        ("5", ["other"]),
+        (True, ["other", "truth"]),
+        ({"deep": 5}, []),
+        ([5, "x"], ["number", "other"]),
+        (None, []),
+        ("", ["other"]),
+        (10**400, ["other"]),
+        (-(10**400), ["number", "other"]),
+    ]:
+        assert names(engine.match(sw.Event.record({"price": value}))) == expected, value
+    with pytest.raises(sw.EventError, match="'price'"):
+        sw.Event.record({"price": object()})
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize("bound", [math.nan, math.inf, -math.inf, 0.0, 1e308])
+@pytest.mark.parametrize("tolerance", [None, 1.0])
+def test_nan_and_infinities_on_both_sides(
+    relation: Relation, bound: float, tolerance: float | None
+) -> None:
+    conditions: list[Condition] = [Order(relation, term_of(bound)), Different(meaning(term_of(bound)))]
+    conditions.append(Equal(meaning(term_of(bound))))
+    conditions += [Between(term_of(low), term_of(bound)) for low in (math.nan, -math.inf, 1.0)]
+    engines = [sw.Engine(matcher=matcher) for matcher in ("auto", "oracle")]
+    for number, condition in enumerate(conditions):
+        asked = Conjunction((Predicate(meaning("a"), condition),))
+        for engine in engines:
+            engine.add(Subscription((asked,), tolerance=tolerance), id=str(number))
+    values = [math.nan, math.inf, -math.inf, 0.0, -0.0, 5, 1e308, -1e308, 10**400, "INF"]
+    mine, oracle = (
+        [[(m.subscription, m.distance) for m in e.match(sw.Event.record({"a": v}))] for v in values]
+        for e in engines
+    )
+    assert mine == oracle
+    batch = pa.RecordBatch.from_pydict({"a": [float(value) for value in values[:8]]})
+    found = engines[0].match_batch(batch).matches.to_pylist()
+    assert [
+        [(each["subscription"], each["distance"]) for each in found if each["event"] == row]
+        for row in range(8)
+    ] == oracle[:8]
+
+
+def test_ten_thousand_values_of_one_attribute(engine: sw.Engine) -> None:
+    for text in ("v = 9999", "v = 10000", "not v = 7", "v > 9998 and v < 1", "v = ?x and w = ?x"):
+        engine.add(sw.parse(text), id=text)
+    record = {"v": list(range(10_000)), "w": 9_999}
+    assert names(engine.match(sw.Event.record(record))) == [
+        "v = 9999",
+        "v = ?x and w = ?x",
+        "v > 9998 and v < 1",
+    ]
+
+
+def test_a_hundred_thousand_attributes(engine: sw.Engine) -> None:
+    asked = [Predicate(meaning(f"a{number}"), Exists()) for number in range(100_000)]
+    for number in range(0, 100_000, 10):
+        several = tuple(asked[number : number + 10])
+        engine.add(Subscription((Conjunction(several),)), id=str(number))
+    record = {f"a{number}": number for number in range(100_000)}
+    del record["a99995"]
+    found = names(engine.match(sw.Event.record(record)))
+    assert len(found) == 9_999
+    assert "99990" not in found
+
+
+def test_one_bad_subscription_leaves_the_others_alone(engine: sw.Engine) -> None:
+    engine.add(sw.parse("a = 1"), id="good")
+    for bad, id in ((sw.parse("far(1)"), "far"), (sw.parse("a = 2"), "good"), ("a = 1", "text")):
+        with pytest.raises(sw.SubscriptionError):
+            engine.add(bad, id=id)  # type: ignore[arg-type]  # one is no subscription
+    assert names(engine.match(sw.Event.record({"a": [1, 2]}))) == ["good"]
+    assert engine.statistics().clauses == 1

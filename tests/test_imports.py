@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,14 +19,26 @@ def test_importing_sensewire_loads_nothing_heavy() -> None:
     assert loaded_after("import sensewire").isdisjoint(HEAVY)
 
 
+def test_checking_a_subscription_compiles_nothing() -> None:
+    code = "from sensewire.cli.main import main; assert main(['check', 'price <= 5']) == 0"
+    assert loaded_after(code).isdisjoint(("pyspark", "pandas", "numba"))
+
+
 @pytest.mark.parametrize(
     "code",
     [
-        "import sensewire as sw; sw.Engine().match(sw.Event.record({'a': 1}))",
-        "from sensewire.cli.main import main; assert main(['check', 'price <= 5']) == 0",
+        "engine.match(sw.Event.record({'a': 1}))",
+        "import pyarrow as pa; engine.match_batch(pa.RecordBatch.from_pydict({'a': [1]}))",
+        "engine.save(folder); sw.Engine.open(folder).match(sw.Event.record({'a': 1}))",
     ],
 )
-def test_what_needs_no_spark_loads_none(code: str) -> None:
+def test_what_needs_no_spark_loads_none(code: str, tmp_path: Path) -> None:
+    begin = f"import sensewire as sw; engine = sw.Engine(); folder = {str(tmp_path)!r}"
+    assert loaded_after(f"{begin}\n{code}").isdisjoint(("pyspark", "pandas"))
+
+
+def test_an_engine_of_another_matcher_compiles_nothing() -> None:
+    code = "import sensewire as sw; sw.Engine(matcher='oracle').match(sw.Event.record({'a': 1}))"
     assert loaded_after(code).isdisjoint(("pyspark", "pandas", "numba"))
 
 

@@ -4,8 +4,10 @@
 `language/test_unparse.py`; strict = pyoxigraph: `match/test_oracle_against_sparql.py`.)
 """
 
+import json
 from dataclasses import replace
 
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +24,7 @@ from sensewire.model.terms import HOME, Term, iri, string, term_of
 from sensewire.testing.events import events
 from sensewire.testing.knowledge import knowledge
 from sensewire.testing.subscriptions import subscriptions, vocabulary
+from tests import answers
 
 NAMES = ["red", "green", "crimson", "one word", "leaf"]
 ATTRIBUTES = ["price", "colour"]
@@ -144,19 +147,45 @@ def test_a_narrower_value_loses_no_match(
     assert {match.subscription for match in engine.match(general)} <= kept
 
 
+values = st.sampled_from([*NAMES, 1, 2.5, "http://one.org/red", None, ["red", 1]])
+rows_of_one_type = st.lists(
+    st.fixed_dictionaries(
+        {
+            "price": st.sampled_from([None, 1.0, 2.5]),
+            "colour": st.sampled_from([None, *NAMES]),
+            "tags": st.none() | st.lists(st.sampled_from(NAMES), max_size=2),
+        }
+    ),
+    max_size=4,
+)
+
+
 @given(
     known=any_knowledge,
     asked=st.lists(subscriptions(WORDS), max_size=4),
-    sent=st.lists(any_event, max_size=4),
+    sent=st.lists(st.dictionaries(st.sampled_from([*ATTRIBUTES, "tags"]), values), max_size=4),
+    alike=rows_of_one_type,
 )
 def test_a_batch_is_its_events_one_by_one(
-    known: Knowledge, asked: list[Subscription], sent: list[Event]
+    known: Knowledge,
+    asked: list[Subscription],
+    sent: list[dict[str, object]],
+    alike: list[dict[str, object]],
 ) -> None:
+    """By JSON and by columns; with hostile rows: `test_batches.py`."""
     engine = engine_of(known, *asked)
-    together = [
-        str(each) if isinstance(each, EventError) else each for each in engine._match_all(sent)
-    ]
-    assert together == [told(engine, event) for event in sent]
+    texts = pa.array([json.dumps(record) for record in sent], pa.string())
+    kinds = {"price": pa.float64(), "colour": pa.string(), "tags": pa.list_(pa.string())}
+    columns = [pa.array([row[name] for row in alike], kind) for name, kind in kinds.items()]
+    for records, batch in (
+        (sent, pa.RecordBatch.from_arrays([texts], ["json"])),
+        (alike, pa.RecordBatch.from_arrays(columns, list(kinds))),
+    ):
+        alone = [
+            answers.told(engine, Event.record(record, id=f"row {row}"))
+            for row, record in enumerate(records)
+        ]
+        assert answers.told_in_batch(engine, batch) == alone
 
 
 @given(

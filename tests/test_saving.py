@@ -99,11 +99,11 @@ def _all_told(engine: Engine, sent: list[Event], batch: pa.RecordBatch) -> list[
 KINDS = {
     "plain": "a = 1 and b = red",
     "number": "a >= 1.5",
-    "text": "b suffix ed and b contains 'e'",
-    "prefix": "b prefix r",
+    "text": "b suffix 'ed' and b contains 'e'",
+    "prefix": "b prefix 'r'",
     "not": "not a = 1",
     "or": "a = 1 or b = green",
-    "twice": "a = 1 or 1 = 1 and a = 1" if False else "a = 1 or a = 1",
+    "twice": "a = 1 or a = 1",
     "names": "select ?x, ?y where a = ?x and b = ?y",
     "other names": "select ?v, ?u where b = ?u and a = ?v",
     "near": "a = 1 and c <= 10 within 0.5",
@@ -114,7 +114,7 @@ KINDS = {
     "date": "d >= 2024-03-01",
     "quantity": "l < 5 km",
     "everything": "a exists or not a exists",
-    "strict": "select ?x where (home, b, ?x) strict",
+    "strict": "select ?x where (home, \"b\", ?x) strict",
 }
 SENT: list[dict[str, Any]] = [
     {"a": 1, "b": "red"},
@@ -296,7 +296,7 @@ def test_what_is_no_folder_of_an_index(all_kinds: Engine, tmp_path: Path) -> Non
 def test_a_folder_that_was_cut_off(all_kinds: Engine, tmp_path: Path) -> None:
     all_kinds.save(tmp_path / "index")
     for file in sorted(path for path in (tmp_path / "index").rglob("*") if path.is_file()):
-        if file.stat().st_size < 2:
+        if file.name == "LOCK":  # which says nothing
             continue
         copy = tmp_path / "copy"
         shutil.copytree(tmp_path / "index", copy)
@@ -401,7 +401,6 @@ import sys
 import sensewire as sw
 engine = sw.Engine.open(sys.argv[1])
 print(*(match.subscription for match in engine.match(sw.Event.record({"a": 7, "b": "w7"}))))
-file = str(engine._subscribers._base._ids.utf8.base is not None)
 def share():
     inside, found = False, {}
     for line in open("/proc/self/smaps"):

@@ -22,7 +22,7 @@ from sensewire.match.dispatch import dispatch_to
 from sensewire.match.matcher import Answer, Found, Operator
 from sensewire.model.batch import Batch
 from sensewire.model.canonical import clauses_of
-from sensewire.model.errors import EventError, SensewireError, SubscriptionError
+from sensewire.model.errors import EventError, IndexFolderError, SensewireError, SubscriptionError
 from sensewire.model.event import Event
 from sensewire.model.match import BatchMatches, Failure, Match, Matches, Row
 from sensewire.model.statistics import Seen, Statistics
@@ -237,12 +237,16 @@ class Engine:
         from sensewire.saving import Saved, apart_in, knowledge_in, opened_folder, restored
 
         folder = opened_folder(path)
-        engine = cls(knowledge_in(folder), operators=operators)
-        saved = Saved.of(folder.arrays)
-        restored(engine._dispatch.of_facts, folder, engine.knowledge, saved)
+        try:
+            engine = cls(knowledge_in(folder), operators=operators)
+            saved = Saved.of(folder.arrays)
+            restored(engine._dispatch.of_facts, folder, engine.knowledge, saved)
+            apart = list(apart_in(folder.arrays))
+        except KeyError as error:
+            raise IndexFolderError(f"{path}: the index lacks {error}; save it again") from None
         engine._dispatch.restore(saved.clauses)
         engine._subscribers = Subscribers(saved)
-        for id, text in apart_in(folder.arrays):
+        for id, text in apart:
             engine.add(parse(text), id=id)
         return engine
 

@@ -1,8 +1,8 @@
 """Every contender gives the right answers, and who does not is found out.
 
-Proved by breaking: in each contender negated tests left out, those that need no test left out,
-and an upper end taken as outside; in counting joins, a test counted for every rank that meets it;
-in the truth, negation left out: each was caught.
+Proved by breaking: in the dictionary negated tests left out, and an upper end taken as outside; in
+both joins blocked conjunctions let through, a test counted for every rank that meets it, and those
+that need no test mistaken; in the truth, negation left out: each was caught.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """`sensewire bench`: it lists what it knows, runs from a checkout only, and prints what it found.
 
-Proved by breaking: a quick run that writes without being asked, a folder without benchmarks taken
-for a checkout, and a wrong answer that ends well: each was caught.
+Proved by breaking: a quick run that writes without being asked, and a folder without benchmarks
+taken for a checkout: each was caught.
 """
 
 import argparse

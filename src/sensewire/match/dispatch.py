@@ -4,10 +4,11 @@ Clauses are numbered by the order in which they came. A clause's number stays it
 comes again after it went has a new one.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.counting import Counting
@@ -18,7 +19,6 @@ from sensewire.model.canonical import Clause, canonical_clause
 from sensewire.model.errors import SensewireError, SubscriptionError
 from sensewire.model.facts import Facts
 from sensewire.model.features import Feature, features_of
-from sensewire.model.terms import Term
 
 Maker = Callable[[Knowledge, Mapping[str, Operator]], Matcher]
 
@@ -147,9 +147,9 @@ class Dispatch:
         """Whether there are clauses that only matchers of events take."""
         return bool(self._elsewhere) or self._of_facts is None
 
-    def match_facts(self, facts: Facts) -> Found:
-        """The answers of the matcher that takes facts."""
-        return found() if self._of_facts is None else self._of_facts.match_facts(facts)
+    def match_facts(self, facts: Facts, but: npt.NDArray[np.bool_]) -> Found:
+        """The answers of the matcher that takes facts, but for some rows."""
+        return found() if self._of_facts is None else self._of_facts.match_facts(facts, but)
 
     def match_others(self, batch: Batch) -> Found:
         """The answers of the other matchers."""

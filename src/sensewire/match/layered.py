@@ -16,6 +16,7 @@ import threading
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -83,6 +84,13 @@ class Pending:
         )
 
 
+class _Standing(NamedTuple):
+    """Segments, and which clauses of theirs have not been removed."""
+
+    segments: tuple[Segment, ...]
+    alive: Truths
+
+
 class Layered:
     """Clauses of predicates on attributes, compiled; whatever is not sure is judged once more."""
 
@@ -104,7 +112,7 @@ class Layered:
         self._knowledge = knowledge
         self._operators = operators
         self._build = build
-        self._lock = threading.RLock()
+        self._lock = self.catalogue.lock
         self._values = Values(knowledge, self.catalogue.concepts)
         self._reader = Reader(self.catalogue, self._values)
         self._segments: tuple[Segment, ...] = ()
@@ -117,12 +125,14 @@ class Layered:
         self._translation: Translation | None = None
         self._saved: Callable[[int], Clause] = _nothing_saved
         self._merging: threading.Thread | None = None
+        self._in_merge: tuple[Segment, ...] = ()
 
     def restore(self, opened: Opened, clause: Callable[[int], Clause]) -> None:
         """Begin with a segment of an index folder, in the place of nothing; `clause` gives those of
         its clauses that are judged once more."""
         assert not len(self.catalogue.attributes), "something was added before"
         self.catalogue = opened.catalogue
+        self._lock = self.catalogue.lock
         self._values = opened.values
         self._reader = Reader(self.catalogue, self._values)
         self._segments = (opened.segment,)
@@ -199,20 +209,23 @@ class Layered:
             events = [(event.home, batch.facts(row)) for row, event in enumerate(batch.events)]
             columns = self._reader.columns(events)
             self._sample.note(columns)
+            standing = self._standing()
 
         def told(row: int) -> tuple[Event, Star]:
             unknown = tuple(batch.unknown.get(row, ()))
             return batch.events[row], Star(tuple(batch.facts(row)), unknown=unknown)
 
-        return self._found(columns, values, _unknown_at_home(batch), told)
+        return self._found(standing, columns, values, _unknown_at_home(batch), told)
 
     def asks_for(self, property: Term) -> bool:
         """Whether some clause asks for a property."""
-        return self._reader.numbers_are_words(property) is not None
+        with self._lock:
+            return self._reader.numbers_are_words(property) is not None
 
     def names(self) -> Iterable[str]:
         """The names that clauses call attributes by, without their synonyms."""
-        return self.catalogue.attributes.names()
+        with self._lock:
+            return self.catalogue.attributes.names()
 
     @property
     def asked(self) -> tuple[int, int]:
@@ -224,8 +237,9 @@ class Layered:
         with self._lock:
             return self.catalogue.only_words(property)
 
-    def match_facts(self, facts: Facts) -> Found:
-        """The answers for records that are not events yet; they become events where they must."""
+    def match_facts(self, facts: Facts, but: Truths) -> Found:
+        """The answers for records that are not events yet, but for some rows; where they must, they
+        become events."""
         with self._lock:
             self._compile_pending()
             self._renew_values()
@@ -234,22 +248,28 @@ class Layered:
                 self._translation = Translation(self._reader, facts)
             columns = self._translation.columns(facts)
             self._sample.note(columns)
+            standing = self._standing()
 
         def told(row: int) -> tuple[Event, Star]:
             event = facts.event_at(row)
             return event, Star(event.facts)
 
-        return self._found(columns, values, {}, told)
+        return self._found(standing, columns, values, {}, told, but)
+
+    def _standing(self) -> "_Standing":
+        """What stands now: all of it, or nothing of what comes or goes meanwhile."""
+        return _Standing(self._segments, self._alive.view)
 
     def _found(
         self,
+        standing: "_Standing",
         columns: Columns,
         values: Values,
         unknown: Mapping[int, Sequence[Unknown]],
         told: Told,
+        but: Truths | None = None,
     ) -> Found:
-        alive = self._alive.view
-        segments = self._segments
+        segments, alive = standing
         sure: list[tuple[np.ndarray, np.ndarray]] = []
         answers: list[tuple[int, Answer]] = []
         judge = _Judge(self._knowledge, self._operators, told)
@@ -260,6 +280,8 @@ class Layered:
                 continue
             numbers = segment.clauses.numbers[places]
             kept = alive[numbers]
+            if but is not None:
+                kept &= ~but[events]
             doubtful = kept & (loose[events] | segment.clauses.judged[places])
             for event, place, number in zip(
                 events[doubtful].tolist(),
@@ -303,7 +325,7 @@ class Layered:
         self._pending = Pending()
         segments = list(self._segments)
         while segments and len(segments[-1]) < GROWTH * len(clauses):
-            if len(segments[-1]) + len(clauses) > SMALL:
+            if len(segments[-1]) + len(clauses) > SMALL or segments[-1] in self._in_merge:
                 break
             clauses = _merged([segments.pop().clauses, clauses], self._alive.view)
         segments.append(self._compiled(clauses))
@@ -313,26 +335,32 @@ class Layered:
     def _merge_if_many(self) -> None:
         """Begin to make one segment of all, where the small ones have become many or large, or
         much of what is compiled is gone."""
-        if self._merging is not None and self._merging.is_alive():
+        if self._in_merge:
             return
         sizes = [len(segment) for segment in self._segments]
         held, base = sum(sizes), sizes[0] if sizes else 0
         standing = int(np.count_nonzero(self._alive.view)) - len(self._pending)
         crowded = len(sizes) > 1 and (len(sizes) > MOST_SEGMENTS or held > base + base // GROWTH)
         if crowded or held > 2 * standing + SMALL:
+            self._in_merge = self._segments
             self._merging = threading.Thread(
-                target=self._merge, args=(self._segments,), name="sensewire-merge", daemon=True
+                target=self._merge, name="sensewire-merge", daemon=True
             )
             self._merging.start()
 
-    def _merge(self, segments: tuple[Segment, ...]) -> None:
-        """Make one segment of several, and put it in their place; matching goes on meanwhile."""
-        clauses = _merged([segment.clauses for segment in segments], self._alive.view)
-        merged = self._compiled(clauses)
-        with self._lock:
-            later = self._segments[len(segments) :]
-            self._segments = (merged, *later) if len(clauses) else later
-            self._merging = None
+    def _merge(self) -> None:
+        """Make one segment of those in the merge, and put it in their place; matching goes on
+        meanwhile, and newer segments are left alone."""
+        try:
+            with self._lock:
+                segments, alive = self._in_merge, self._alive.view
+            clauses = _merged([segment.clauses for segment in segments], alive)
+            merged = self._compiled(clauses)
+            with self._lock:
+                later = self._segments[len(segments) :]
+                self._segments = (merged, *later) if len(clauses) else later
+        finally:
+            self._in_merge = ()
 
     def settle(self) -> None:
         """Wait until nothing is pending and no merge is running."""

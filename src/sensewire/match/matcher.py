@@ -105,6 +105,6 @@ class FactMatcher(Matcher, Protocol):
         """The words that alone can make a difference among a property's strings; None: any may."""
         ...
 
-    def match_facts(self, facts: Facts) -> Found:
-        """The answers for the records."""
+    def match_facts(self, facts: Facts, but: npt.NDArray[np.bool_]) -> Found:
+        """The answers for the records, but for some rows."""
         ...

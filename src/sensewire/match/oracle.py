@@ -59,6 +59,6 @@ class Oracle:
         star = star_of(event, self.knowledge)
         made = (
             Judgement(clause, event, star, self.knowledge, replies, self.budget).answer(number)
-            for number, clause in self._clauses.items()
+            for number, clause in list(self._clauses.items())  # others may add meanwhile
         )
         return [answer for answer in made if answer.rows or answer.reasons]

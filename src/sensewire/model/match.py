@@ -56,7 +56,7 @@ class BatchMatches:
 
     `matches` has event, subscription, rows (null where nothing is selected; values as N-Triples)
     and distance; `failures` event, subscription and reason; `rejected` event and reason. All are in
-    the order of events.
+    the order of events; the sure matches of one event in the order in which the subscriptions came.
     """
 
     matches: "pa.Table"

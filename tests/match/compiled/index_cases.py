@@ -23,6 +23,7 @@ class Shape:
     entries: int = 6  # of an event, at most
     negated: float = 0.25
     single: float = 0.5  # share of tests of one rank
+    sets: float = 0.2  # share, of the others, of a few scattered ranks
     intervals: int = 3
     empty: float = 0.03  # share of tests without intervals
     several: float = 0.0  # chance that an entry's slot is the one before
@@ -64,7 +65,10 @@ def random_intervals(rng: np.random.Generator, ranks: int, shape: Shape) -> Inte
     if rng.random() < shape.single:
         rank = int(rng.integers(1, ranks + 1))
         return [(rank, rank)]
-    ends = rng.integers(1, ranks + 1, 2 * int(rng.integers(1, shape.intervals + 1)))
+    if rng.random() < shape.sets:
+        ends = np.repeat(rng.integers(1, ranks + 1, int(rng.integers(2, 9))), 2)
+    else:
+        ends = rng.integers(1, ranks + 1, 2 * int(rng.integers(1, shape.intervals + 1)))
     intervals: Intervals = []
     for low, high in sorted((min(pair), max(pair)) for pair in ends.reshape(-1, 2).tolist()):
         if intervals and low <= intervals[-1][1] + 1:

@@ -43,7 +43,7 @@ SHAPES = {
     "uncertain": Shape(several=0.3, uncertain=0.3),
     "wide": Shape(ranks=3_000, single=0.2, intervals=2, conjunctions=150, tests=200),
     "ranges": Shape(
-        slots=4, ranks=500, single=0.0, intervals=1, negated=0.0, empty=0.0,
+        slots=4, ranks=500, single=0.0, sets=0.0, intervals=1, negated=0.0, empty=0.0,
         tests=150, conjunctions=400, size=4, events=20, several=0.1, uncertain=0.05,
     ),
     "beyond 16 bits": Shape(ranks=300_000, single=0.4, several=0.1, uncertain=0.05),
@@ -66,8 +66,9 @@ def test_index_equals_the_definition(shape: Shape, seed: int) -> None:
 LARGE = {
     # Enough for every way of posting: two-slot grids, fine and coarse, classes, dyadic cells.
     "ranges": Shape(
-        slots=5, ranks=400, single=0.05, intervals=1, negated=0.02, empty=0.001, tests=2_000,
-        conjunctions=20_000, size=4, events=60, entries=5, several=0.03, uncertain=0.02,
+        slots=5, ranks=400, single=0.05, sets=0.05, intervals=1, negated=0.02, empty=0.001,
+        tests=2_000, conjunctions=20_000, size=4, events=60, entries=5, several=0.03,
+        uncertain=0.02,
     ),
     "mixed": Shape(
         slots=70, ranks=300, single=0.4, intervals=4, negated=0.1, tests=2_000,
@@ -144,7 +145,9 @@ def test_sets_of_few_ranks_beside_a_pivot(values: int, negated: bool) -> None:
     )
     present = [(slot, 3) for slot in range(2, 10)]
     events = [[(0, 5), (1, rank), *present] for rank in range(1, 91)] + [[(0, 5), *present]]
-    agree(conjunctions, entries_of(events))
+    # Where most events have the ranks of the set, another test is the pivot.
+    sample = [[(0, 1 + i % 60), (1, 10 * (1 + i % 8)), *present] for i in range(600)]
+    agree(conjunctions, entries_of(events), entries_of(sample))
 
 
 def test_thousands_of_values_and_of_intervals() -> None:

@@ -7,6 +7,7 @@ Tests are kept once, in columns, so that compiling many clauses is arithmetic on
 forgotten: numbers stay what they are for every segment that was compiled.
 """
 
+import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -78,6 +79,8 @@ class Catalogue:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
+        self.lock = threading.RLock()
+        """Held by whoever asks or adds: what was asked for may grow at any time."""
         self.attributes = Attributes(knowledge)
         self.concepts = Concepts(knowledge)
         self.slots: list[Slot] = []

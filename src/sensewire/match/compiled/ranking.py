@@ -24,6 +24,7 @@ from sensewire.match.compiled.values import Seen, Values, Word
 from sensewire.model.terms import term_of
 
 _UNSEEN_YET = -1
+_AT_A_TIME = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,17 +110,22 @@ class Ranking:
         ]
 
     def _prepared(self, facts: Columns, values: Values) -> "_Known":
-        """With every word and property of the facts worked out."""
+        """With every word and property of the facts worked out, a few at a time: meanwhile others
+        may ask the catalogue."""
         if self._known.values is not values:
             self._known = _Known(values)
         known = self._known
-        for property in range(len(known.number_offsets) - 1, len(values.properties)):
-            known.add_property(self._of_numbers(property, values))
-        known.reserve(len(values.words))
+        with self._catalogue.lock:
+            for property in range(len(known.number_offsets) - 1, len(values.properties)):
+                known.add_property(self._of_numbers(property, values))
         words = facts.word[facts.word >= 0]
+        known.reserve(int(words.max()) + 1 if len(words) else 0)
         new = words[known.first[words] == _UNSEEN_YET]
-        for number in dict.fromkeys(new.tolist()):
-            known.add_word(number, self._of_word(values.words[number], values))
+        missing = list(dict.fromkeys(new.tolist())) if len(new) else []
+        for first in range(0, len(missing), _AT_A_TIME):
+            with self._catalogue.lock:
+                for number in missing[first : first + _AT_A_TIME]:
+                    known.add_word(number, self._of_word(values.words[number], values))
         return known
 
     def _of_word(self, word: Word, values: Values) -> dict[tuple[int, int], None]:

@@ -33,11 +33,7 @@ class Sample:
             return
         self._kept.append(_every(columns, first, self._stride))
         self._events += self._kept[-1].events
-        while self._events > MOST:
-            self._stride *= 2
-            whole = _every(self._joined(), 0, 2)
-            self._kept = [whole]
-            self._events = whole.events
+        self._thin_out()
 
     def columns(self, values: Values) -> Columns:
         """The events that are kept."""
@@ -46,7 +42,16 @@ class Sample:
             if before.events:
                 self._kept.insert(0, before)
                 self._events += before.events
+                self._thin_out()
         return self._joined()
+
+    def _thin_out(self) -> None:
+        """Keep every second event, until they are few enough."""
+        while self._events > MOST:
+            self._stride *= 2
+            whole = _every(self._joined(), 0, 2)
+            self._kept = [whole]
+            self._events = whole.events
 
     def _joined(self) -> Columns:
         if len(self._kept) != 1:

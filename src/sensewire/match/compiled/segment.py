@@ -124,10 +124,11 @@ class Segment:
         counts = np.diff(entries.offsets)
         event = np.repeat(np.arange(len(counts)), counts)
         more: set[tuple[int, int]] = set()
-        for row, each in unknown.items():
-            for one in each:
-                for attribute in self.catalogue.attributes.served_by(one.property):
-                    more.update((row, place) for place in self.ranking.slots_of(attribute))
+        with self.catalogue.lock:
+            for row, each in unknown.items():
+                for one in each:
+                    for attribute in self.catalogue.attributes.served_by(one.property):
+                        more.update((row, place) for place in self.ranking.slots_of(attribute))
         rows = np.array([row for row, _ in more], np.int64)
         slots = np.array([place for _, place in more], np.int32)
         together = np.concatenate((event, rows))

@@ -45,6 +45,12 @@ Arrays = Mapping[str, Array]
 Meta = Mapping[str, Any]
 
 
+_OF_SAMPLE = (
+    *(f"sample.{name}" for name in ("events", "event", "property", "kind", "word", "number")),
+    *(f"sample.{name}.{part}" for name in ("properties", "words") for part in ("offsets", "utf8")),
+)
+
+
 class Storable(Ranked, Protocol):
     """An index that is made of arrays."""
 
@@ -153,6 +159,8 @@ def opened(
     )
     prefix = "index."
     made = index({name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)})
+    for name in _OF_SAMPLE:
+        _ = arrays[name]  # read when the sample is needed; that it is there is checked now
     ranking = Ranking(catalogue, thresholds, values)
     segment = Segment(clauses, ranking, made, catalogue)
     return Opened(catalogue, segment, values, lambda of: _sample_from(arrays, of))
