@@ -275,16 +275,18 @@ def test_ten_thousand_values_of_one_attribute(engine: sw.Engine) -> None:
     ]
 
 
-def test_a_hundred_thousand_attributes(engine: sw.Engine) -> None:
-    asked = [Predicate(meaning(f"a{number}"), Exists()) for number in range(100_000)]
-    for number in range(0, 100_000, 10):
-        several = tuple(asked[number : number + 10])
+@pytest.mark.parametrize("asked", [5_000, pytest.param(100_000, marks=pytest.mark.long)])
+def test_a_hundred_thousand_attributes(engine: sw.Engine, asked: int) -> None:
+    """In an event, most of which nobody asks for; in subscriptions too, where there is time."""
+    atoms = [Predicate(meaning(f"a{number}"), Exists()) for number in range(asked)]
+    for number in range(0, asked, 10):
+        several = tuple(atoms[number : number + 10])
         engine.add(Subscription((Conjunction(several),)), id=str(number))
     record = {f"a{number}": number for number in range(100_000)}
-    del record["a99995"]
+    del record["a1995"]
     found = names(engine.match(sw.Event.record(record)))
-    assert len(found) == 9_999
-    assert "99990" not in found
+    assert len(found) == asked // 10 - 1
+    assert "1990" not in found
 
 
 def test_one_bad_subscription_leaves_the_others_alone(engine: sw.Engine) -> None:

@@ -18,12 +18,13 @@ indices and no length, and nobody counts.
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba import types as numba_types
 from numba.extending import intrinsic
+
+from sensewire.model.jit import machine_code
 
 PADDING = 256
 """Bytes past the end of a text that a kernel may read, and that mean nothing."""
@@ -40,12 +41,12 @@ _Array = TypeVar("_Array", bound=npt.NDArray[Any])  # Any: of any element
 
 def compiled(kernel: _Kernel) -> _Kernel:
     """The function as machine code: kept on disk, and run without the interpreter's lock."""
-    return cast("_Kernel", numba.njit(cache=True, nogil=True)(kernel))
+    return machine_code(kernel)
 
 
 def inlined(kernel: _Kernel) -> _Kernel:
     """As `compiled`, and laid into whatever calls it."""
-    return cast("_Kernel", numba.njit(cache=True, nogil=True, forceinline=True)(kernel))
+    return machine_code(kernel, forceinline=True)
 
 
 # Any in what follows: numba's and llvmlite's types and builders have no types of their own.

@@ -25,11 +25,9 @@ absent or have many ranks, a test is counted once however many of them meet it, 
 blocks a conjunction instead of being counted. `LOOSE` and `ANY` ranks are refused.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -43,14 +41,9 @@ from sensewire.match.compiled.conjunctions import (
     Truths,
 )
 from sensewire.model.errors import SensewireError
+from sensewire.model.jit import machine_code
 
 Counters = npt.NDArray[np.unsignedinteger[Any]]
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def _compiled(function: _Function) -> _Function:
-    """numba's decorator has no types; the function keeps its own."""
-    return cast(_Function, numba.njit(cache=True, nogil=True)(function))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +154,7 @@ def _posted(
     return _Postings(levels, offsets, conjunctions, posted_tests)
 
 
-@_compiled
+@machine_code
 def _post(
     slot: Int32,
     chosen: Truths,
@@ -201,7 +194,7 @@ def _post(
                 left, right, level = (left + 1) >> 1, right >> 1, level + 1
 
 
-@_compiled
+@machine_code
 def _counted(conjunction: np.int32, counters: Counters, touched: Int32, touches: int) -> int:
     """Raise a counter by 1, and note the conjunction if it was 0 before."""
     place = np.uint64(conjunction)  # unsigned: numba then does not ask for a negative index
@@ -211,7 +204,7 @@ def _counted(conjunction: np.int32, counters: Counters, touched: Int32, touches:
     return touches + int(counter == 0)
 
 
-@_compiled
+@machine_code
 def _some_slot_has_several(event_offsets: Int64, slot: Int32, slots: int) -> bool:
     last = np.full(slots, -1, np.int64)  # slot → the last event that has it
     for event in range(len(event_offsets) - 1):
@@ -222,7 +215,7 @@ def _some_slot_has_several(event_offsets: Int64, slot: Int32, slots: int) -> boo
     return False
 
 
-@_compiled
+@machine_code
 def _match(
     event_offsets: Int64,
     slot: Int32,

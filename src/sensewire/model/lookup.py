@@ -23,11 +23,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sensewire.model.errors import SensewireError
+from sensewire.model.jit import machine_code
 from sensewire.model.strings import Bytes, Int64, Strings, read_only
 
 Slots = npt.NDArray[np.uint64]
@@ -46,12 +46,6 @@ _MIX_SHIFT = np.uint64(33)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 _FREE = np.uint64(0)
 _ONE = np.uint64(1)
-
-
-def _kernel(function: Kernel) -> Kernel:
-    compiled: Any = numba.njit(cache=True, nogil=True)(function)  # called as the function is
-    kernel: Kernel = compiled
-    return kernel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +82,7 @@ class Lookup:
         return None if number < 0 else number
 
 
-@_kernel
+@machine_code
 def hash_of(utf8: Bytes, start: Place, end: Place) -> np.uint64:
     """The hash of the bytes from start up to end."""
     mixed = _BASIS
@@ -99,13 +93,13 @@ def hash_of(utf8: Bytes, start: Place, end: Place) -> np.uint64:
     return mixed ^ (mixed >> _MIX_SHIFT)
 
 
-@_kernel
+@machine_code
 def _first_slot(mixed: np.uint64, count: int) -> np.uint64:
     # A fraction of the table rather than a remainder: no division, and any size will do.
     return ((mixed >> _HALF) * np.uint64(count)) >> _HALF
 
 
-@_kernel
+@machine_code
 def _equal(
     left: Bytes, start: Place, end: Place, right: Bytes, other: Place, other_end: Place
 ) -> bool:
@@ -117,7 +111,7 @@ def _equal(
     return True
 
 
-@_kernel
+@machine_code
 def _fill(slots: Slots, offsets: Int64, utf8: Bytes) -> None:
     count = len(slots)
     for number in range(len(offsets) - 1):
@@ -137,7 +131,7 @@ def _fill(slots: Slots, offsets: Int64, utf8: Bytes) -> None:
             slots[slot] = (tag << _HALF) | np.uint64(number + 1)
 
 
-@_kernel
+@machine_code
 def _number_of(key: Bytes, slots: Slots, offsets: Int64, utf8: Bytes) -> int:
     count = len(slots)
     start, end = np.int64(0), np.int64(len(key))  # a literal 0 would be one more type to compile
