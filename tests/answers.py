@@ -93,9 +93,7 @@ any_record: SearchStrategy[dict[str, object]] = st.dictionaries(
 )
 
 
-def engine_of(
-    known: Knowledge, asked: Iterable[Subscription], *, matcher: str = "auto"
-) -> Engine:
+def engine_of(known: Knowledge, asked: Iterable[Subscription], *, matcher: str = "auto") -> Engine:
     """An engine with the subscriptions that can be added; those with ambiguous words are not."""
     engine = Engine(known, matcher=matcher, operators=OPERATORS)
     for number, each in enumerate(asked):

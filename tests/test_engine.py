@@ -242,7 +242,10 @@ def test_values_of_unexpected_types(engine: sw.Engine) -> None:
 def test_nan_and_infinities_on_both_sides(
     relation: Relation, bound: float, tolerance: float | None
 ) -> None:
-    conditions: list[Condition] = [Order(relation, term_of(bound)), Different(meaning(term_of(bound)))]
+    conditions: list[Condition] = [
+        Order(relation, term_of(bound)),
+        Different(meaning(term_of(bound))),
+    ]
     conditions.append(Equal(meaning(term_of(bound))))
     conditions += [Between(term_of(low), term_of(bound)) for low in (math.nan, -math.inf, 1.0)]
     engines = [sw.Engine(matcher=matcher) for matcher in ("auto", "oracle")]
@@ -250,7 +253,7 @@ def test_nan_and_infinities_on_both_sides(
         asked = Conjunction((Predicate(meaning("a"), condition),))
         for engine in engines:
             engine.add(Subscription((asked,), tolerance=tolerance), id=str(number))
-    values = [math.nan, math.inf, -math.inf, 0.0, -0.0, 5, 1e308, -1e308, 10**400, "INF"]
+    values: list[Any] = [math.nan, math.inf, -math.inf, 0.0, -0.0, 5, 1e308, -1e308, 10**400, "INF"]
     mine, oracle = (
         [[(m.subscription, m.distance) for m in e.match(sw.Event.record({"a": v}))] for v in values]
         for e in engines

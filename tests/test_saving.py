@@ -114,7 +114,7 @@ KINDS = {
     "date": "d >= 2024-03-01",
     "quantity": "l < 5 km",
     "everything": "a exists or not a exists",
-    "strict": "select ?x where (home, \"b\", ?x) strict",
+    "strict": 'select ?x where (home, "b", ?x) strict',
 }
 SENT: list[dict[str, Any]] = [
     {"a": 1, "b": "red"},

@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,7 +77,8 @@ def warmed() -> Warmed:
 
     if getattr(config, "DISABLE_JIT", 0):
         raise SensewireError("NUMBA_DISABLE_JIT is set: there is nothing to compile; unset it")
-    with _cache_that_can_be_written(), event.install_recorder("numba:compile") as recorder:
+    _check_that_kernels_are_kept()
+    with event.install_recorder("numba:compile") as recorder:
         for chapter in _STORY:
             chapter()
     kernels = list(_kernels())
@@ -89,17 +89,15 @@ def warmed() -> Warmed:
     )
 
 
-@contextmanager
-def _cache_that_can_be_written() -> Iterator[None]:
-    try:
-        yield
-    except RuntimeError as error:
-        if "no locator available" not in str(error):  # numba's words for: nowhere to write
-            raise
+def _check_that_kernels_are_kept() -> None:
+    from sensewire.model import lookup
+
+    kernel: Any = lookup.hash_of  # one for all: a kernel without a place is compiled every time
+    if kernel.stats.cache_path is None:
         raise SensewireError(
-            f"there is no place for compiled kernels: {error}; neither __pycache__ beside it nor"
-            " the user's cache folder can be written; set NUMBA_CACHE_DIR to a folder that can"
-        ) from error
+            "there is no place for compiled kernels: neither __pycache__ beside the sources nor the"
+            " user's cache folder can be written; set NUMBA_CACHE_DIR to a folder that can"
+        )
 
 
 # Any in what follows: numba's dispatchers and events.
@@ -163,6 +161,46 @@ def _match_events() -> None:
         engine.remove(engine.add(parse("price = 5")))
 
 
+def _match_batches() -> None:
+    import pyarrow as pa
+
+    from sensewire.engine import Engine
+    from sensewire.language.parse import parse
+
+    engine = Engine()
+    texts = (
+        "product = laptop and price <= 1600",
+        'name prefix "Z"',
+        "colour exists",
+        "not size > 5",
+    )
+    for number in range(60):
+        engine.add(parse(f"{texts[number % 4]} and price > {number}"))
+        engine.add(parse(f"product = laptop{number} and price between {number} and 90"))
+    rows = [
+        {"product": "laptop3", "price": 50, "name": "Zürich", "size": [1.5, 7], "new": True},
+        {"product": "phone", "price": 7.25, "colour": "red"},
+    ]
+    columns = pa.RecordBatch.from_pylist(rows * 40)
+    lines = pa.RecordBatch.from_pydict(
+        {
+            "json": [
+                b'{"product": "laptop3", "price": 50, "o": {"a": [1, null]}}',
+                b'{"price": 2.5e1}',
+            ]
+            * 40
+        }
+    )
+    with tempfile.TemporaryDirectory(prefix="sensewire-warm-") as place:
+        engine.save(place)
+        for each in (engine, Engine.open(place)):
+            each.match_batch(lines)
+            each.match_batch(columns)
+            each.match_batch(lines.slice(1, 1))
+            each.add(parse("product = phone and price < 9"))
+            each.match_batch(columns)
+
+
 def _look_up_strings() -> None:
     from sensewire.model.folder import open_folder
     from sensewire.model.folder_writing import write_folder
@@ -199,4 +237,4 @@ def _match_ranks() -> None:
             index.match(entries)
 
 
-_STORY = (_match_events, _look_up_strings, _match_ranks)
+_STORY = (_match_events, _match_batches, _look_up_strings, _match_ranks)

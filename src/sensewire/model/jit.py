@@ -2,7 +2,7 @@
 
 numba keeps what it compiled until the function's own file changes, although functions and constants
 of other files have gone into it. So that no kernel outlives a change elsewhere, kernels are kept
-until any file with kernels changes. Where nothing can be written, they are compiled in every process.
+until any file with kernels changes. Where nothing can be written, every process compiles anew.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ import numba
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_MARKS = (b"numba", b"jit import", b"scanning import")
+_MARKS = (b"import numba", b"from numba", b"jit import", b"scanning import")
 """What stands in a file with kernels."""
 
 

@@ -44,7 +44,7 @@ class Tests:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conjunctions:
-    """Many conjunctions: the tests of conjunction i are test[offsets[i] : offsets[i + 1]], distinct.
+    """Many conjunctions: the tests of one, distinct, are test[offsets[i] : offsets[i + 1]].
 
     One without tests holds for every event.
     """
