@@ -21,7 +21,8 @@ import sensewire as sw
 from sensewire.events import records
 from sensewire.events.decoding import Decoded, Decoding
 from sensewire.knowledge.knowledge import Knowledge
-from sensewire.model.subscription import Subscription
+from sensewire.model.conditions import Equal, Name, exact, meaning
+from sensewire.model.subscription import Conjunction, Predicate, Subscription
 from tests.answers import (
     NAMES,
     any_knowledge,
@@ -228,17 +229,22 @@ def test_rejected_rows_match_nothing() -> None:
     assert found.matches.column("subscription").to_pylist() == ["s1", "s0"]
 
 
-def test_all_is_in_the_order_of_events_and_ids() -> None:
+@pytest.mark.parametrize("some", ["a >= 1", "select ?x where a = ?x", "a = 1 or b = 1"])
+def test_all_is_in_the_order_of_events_and_then_of_coming(some: str) -> None:
     engine = sw.Engine()
-    for number in range(30):
-        id = f"{number * 7 % 30:02}"
-        asked = ("a >= 1", "select ?x where a = ?x", "a = 1 or b = 1")[number % 3]
+    came = [f"{number * 7 % 30:02}" for number in range(30)]
+    for number, id in enumerate(came):
+        asked = ("a >= 1", some, f"a <= {100 - number}")[number % 3]
         engine.add(sw.parse(asked), id=id)
-    found = engine.match_batch(json_batch(*({"a": 1} for _ in range(20))))
-    pairs = found.matches.select(["event", "subscription"]).to_pydict()
-    told = list(zip(pairs["event"], pairs["subscription"], strict=True))
-    assert len(told) == 600
-    assert told == sorted(told)
+        if number % 10 == 9:
+            engine.match(sw.Event.record({"a": 1}))  # so that there are several segments
+    found = engine.match_batch(json_batch(*({"a": 1} for _ in range(20)))).matches
+    assert found.column("event").to_pylist() == [row for row in range(20) for _ in range(30)]
+    sure = [row for row in found.to_pylist() if row["rows"] is None]
+    places = [(row["event"], came.index(row["subscription"])) for row in sure]
+    assert places == sorted(places)
+    pairs = zip(found.column("event").to_pylist(), found.column("subscription"), strict=True)
+    assert len(set(pairs)) == 600
 
 
 def test_the_second_clause_of_a_subscription_says_nothing_twice() -> None:
@@ -482,6 +488,21 @@ def test_subscriptions_that_come_and_go_between_batches() -> None:
     engine.remove("s0")
     engine.add(sw.parse("b != x or c matches '2'"), id="no")
     assert told_in_batch(engine, batch) == [["later at 0: -", "numbers at 0: -"]]
+
+
+def test_numbers_that_are_looked_at_one_by_one_keep_their_kind() -> None:
+    """An exact name stands for a number's text: `5` is no `5.0`, and 1e15 is not written so."""
+    asked = ["a = 5", "a is a xsd:integer", "a is a xsd:double"]
+    engine = sw.Engine()
+    for number, value in enumerate(["5", "5.0", "5.0E0", "1000000000000000", "1.0E15"]):
+        exactly = Predicate(meaning("a"), Equal(exact(Name(value))))
+        engine.add(Subscription((Conjunction((exactly,)),)), id=f"name {number}")
+    for number, text in enumerate(asked):
+        engine.add(sw.parse(text), id=f"s{number}")
+    rows: Sequence[dict[str, Any]] = [{"a": value} for value in (5, 5.0, 10**15, 1e15, [5, 5.5])]
+    expected = [told(engine, sw.Event.record(row)) for row in rows]
+    assert len({str(each) for each in expected}) > 3
+    assert told_in_batch(engine, json_batch(*rows)) == expected
 
 
 def test_a_dictionary_that_is_full_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:

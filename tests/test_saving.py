@@ -259,6 +259,35 @@ def test_words_that_come_after_opening_are_not_those_that_were_there(tmp_path: P
         assert ids(engine.match(Event.record({"a": id}))) == [id]
 
 
+def test_words_of_every_kind_keep_their_numbers(tmp_path: Path) -> None:
+    """Words that are no strings stand apart in the folder, after the numbers of the hierarchy."""
+    (tmp_path / "k.yaml").write_text("scheme: s\nhierarchy: {laptop: computer, mac: laptop}\n")
+    engine = Engine(Knowledge.load(tmp_path / "k.yaml"))
+    words = ["w1", "true", "<http://x.org/q>", "w2", "false", "mac", "w3"]
+    for number, word in enumerate(words):
+        engine.add(sw.parse(f"a = {word}"), id=word)
+        if number % 2:
+            engine = reopened(engine, tmp_path / "index")
+    for _ in range(2):
+        engine = reopened(engine, tmp_path / "index")
+        for word in words:
+            value = {"true": True, "false": False}.get(word, word.strip("<>"))
+            assert ids(engine.match(Event.record({"a": value}))) == [word]
+
+
+def test_constants_between_two_doubles_are_kept(tmp_path: Path) -> None:
+    """The one event says what the double 0.1 is, to the last digit: that is not 0.1."""
+    engine = Engine()
+    for text in ("l = 0.1 m", "l > 0.1 m", "l <= 0.1 m", "d > 2024-03-01T00:00:00.1Z"):
+        engine.add(sw.parse(text), id=text)
+    tenth = "0.1000000000000000055511151231257827021181583404541015625"
+    record = {"l": f"{tenth} m", "d": f"2024-03-01T00:00:00.{tenth[2:]}Z"}
+    expected = ["d > 2024-03-01T00:00:00.1Z", "l > 0.1 m"]
+    for _ in range(3):
+        assert ids(engine.match(Event.record(record))) == expected
+        engine = reopened(engine, tmp_path / "index")
+
+
 # Operators are no part of a folder
 
 

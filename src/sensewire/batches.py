@@ -93,7 +93,7 @@ class Batches:
         gone = np.zeros(facts.count, np.bool_)
         gone[[*rejected, *as_events]] = True
         found = [self._dispatch.match_facts(facts, gone)]
-        self._note(facts, as_events)
+        self._note(facts, gone)
         if self._dispatch.others:
             rows = [row for row in range(len(facts)) if row not in rejected]
             fast = [row for row in rows if row not in as_events]
@@ -171,12 +171,12 @@ class Batches:
         self._seen.note(batch, known.is_ambiguous_in if known.content.entities else None)
         return _renumbered(self._dispatch.match(batch), rows)
 
-    def _note(self, facts: Facts, but: frozenset[int]) -> None:
+    def _note(self, facts: Facts, gone: npt.NDArray[np.bool_]) -> None:
         """Count the events that are matched as facts, and their words of several meanings."""
-        self._seen.events += facts.count - len(facts.rejected) - len(but)
+        self._seen.events += int(np.count_nonzero(~gone))
         if not self._knowledge.content.entities:
             return
-        is_word = (facts.kind == WORD) & (facts.word >= 0)
+        is_word = (facts.kind == WORD) & (facts.word >= 0) & ~gone[facts.event]
         facts_once = np.unique((facts.event[is_word].astype(np.int64) << 32) | facts.word[is_word])
         numbers, counts = np.unique(facts_once & 0xFFFFFFFF, return_counts=True)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):

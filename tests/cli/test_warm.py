@@ -143,7 +143,6 @@ def test_no_place_at_all_for_a_cache(tmp_path: Path) -> None:
     assert (code, out) == (2, "")
     assert errors.count("\n") == 1
     assert errors.startswith("sensewire: there is no place for compiled kernels: ")
-    assert str(copy) in errors
     assert errors.endswith("set NUMBA_CACHE_DIR to a folder that can\n")
 
 
@@ -153,11 +152,6 @@ def test_without_compilation_there_is_nothing_to_warm() -> None:
     assert errors == (
         "sensewire: NUMBA_DISABLE_JIT is set: there is nothing to compile; unset it\n"
     )
-
-
-def test_other_errors_of_the_story_are_not_taken_for_a_missing_cache() -> None:
-    with pytest.raises(RuntimeError, match="the story"), warm._cache_that_can_be_written():
-        raise RuntimeError("the story is wrong")
 
 
 def test_a_kernels_time_is_its_own() -> None:

@@ -24,6 +24,7 @@ import sensewire as sw
 from sensewire.engine import Engine
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match import layered
+from sensewire.match.compiled import values
 from sensewire.match.layered import Layered
 from sensewire.model.event import Event
 from sensewire.model.subscription import Subscription
@@ -79,6 +80,7 @@ def limited(
     patch.setattr(layered, "GROWTH", growth)
     patch.setattr(layered, "MOST_SEGMENTS", most)
     patch.setattr(layered, "UNPLANNED", 1)
+    patch.setattr(values, "MOST_WORDS", 20)
     if later:
         fake = SimpleNamespace(Thread=Later, RLock=threading.RLock, Lock=threading.Lock)
         patch.setattr(layered, "threading", fake)
@@ -359,6 +361,74 @@ def test_threads_that_subscribe_while_others_match(
         assert told(engine, event) == told(model, event)
         assert told_in_batch(engine, batch) == [told(model, event)]
         of(engine).settle()
+
+
+def test_threads_that_ask_for_ever_new_lengths_and_attributes(hectic: None) -> None:
+    """What is tried on values, and what attributes there are, changes while others look there."""
+    engine = Engine()
+    engine.add(sw.parse("a contains 'word'"), id="word")
+    asked = [0, 0]
+    errors: list[Exception] = []
+    ending = threading.Event()
+
+    def ask(thread: int) -> None:
+        relation = ("suffix", "contains")[thread]
+        try:
+            while not ending.is_set():
+                number = asked[thread]
+                text = "y" * (number + 1)
+                engine.add(sw.parse(f"a {relation} '{text}' or b{thread}x{number} exists"))
+                asked[thread] += 1
+                ending.wait(0.001)
+        except Exception as error:
+            errors.append(error)
+
+    def look(number: int) -> None:
+        record: dict[str, object] = {"a": [f"word {number} {other}" for other in range(5)]}
+        assert ids(engine.match(Event.record(record))) == ["word"]
+        batch = pa.RecordBatch.from_arrays([pa.array([written(record)], pa.binary())], ["json"])
+        assert told_in_batch(engine, batch) == [["word at 0: -"]]
+
+    look(0)
+    threads = [threading.Thread(target=ask, args=(each,)) for each in range(2)]
+    for each in threads:
+        each.start()
+    try:
+        for number in range(12):
+            look(number)
+    finally:
+        ending.set()
+        for each in threads:
+            each.join()
+    assert errors == []
+    assert min(asked) > 3
+    assert len(engine.match(Event.record({"a": "y" * max(asked)}))) == sum(asked)
+    assert len(engine.match(Event.record({f"b0x{asked[0] - 1}": 1, "b1x0": 1}))) == 2
+
+
+# Words that are forgotten
+
+
+def test_words_are_forgotten_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "MOST_WORDS", 10)
+    engine = Engine()
+    engine.add(sw.parse("a = w7"), id="seven")
+    engine.add(sw.parse("a suffix '5'"), id="five")
+    engine.add(sw.parse("not a = w3"), id="not three")
+    for _ in range(2):
+        for number in range(40):
+            expected = [
+                *(["five"] if number % 10 == 5 else []),
+                *(["not three"] if number != 3 else []),
+                *(["seven"] if number == 7 else []),
+            ]
+            assert ids(engine.match(Event.record({"a": f"w{number}"}))) == expected
+            record: dict[str, object] = {"a": f"w{number}"}
+            batch = pa.RecordBatch.from_arrays([pa.array([written(record)])], ["json"])
+            assert told_in_batch(engine, batch) == [[f"{id} at 0: -" for id in expected]]
+            assert len(of(engine)._values.words) < 100
+    engine.add(sw.parse("a = w9"), id="nine")
+    assert ids(engine.match(Event.record({"a": ["w9", "w7", "w3"]}))) == ["nine", "seven"]
 
 
 def test_saving_while_a_merge_is_under_way(crowded: Engine, tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ class Layered:
         self._values = opened.values
         self._reader = Reader(self.catalogue, self._values)
         self._segments = (opened.segment,)
-        self._alive = Growing(np.bool_, [True] * len(opened.segment))
+        self._alive = Growing.over(np.ones(len(opened.segment), np.bool_))
         self._sample = Sample(opened.sample)
         self._saved = clause
 

@@ -62,19 +62,3 @@ def test_a_name_is_found_by_its_key() -> None:
     assert set(flags.held_by(seen(string("red")))) == {7}
     assert set(flags.held_by(seen(iri("http://x.org/red")))) == {7}
     assert not set(flags.held_by(seen(string("green"))))
-
-
-def test_conditions_may_come_while_a_value_is_looked_at() -> None:
-    """Other threads subscribe meanwhile."""
-    flags = Flags(KNOWN)
-    for relation in (SUFFIX, CONTAINS, MATCHES):
-        for text in ("a", "aa"):
-            flags.add(len(text), Text(relation, text), None)
-    flags.add(0, Equal(exact(Name("aaa"))), None)
-    found = flags.held_by(seen(string("aaa")))
-    slots = set()
-    for number, slot in enumerate(found):
-        slots.add(slot)
-        for relation in (SUFFIX, CONTAINS):
-            flags.add(100 + number, Text(relation, "b" * (3 + number)), None)
-    assert slots == {0, 1, 2}

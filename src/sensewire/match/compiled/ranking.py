@@ -19,7 +19,7 @@ from sensewire.match.compiled.asking import BY_BYTES, Axis, Key
 from sensewire.match.compiled.catalogue import Catalogue
 from sensewire.match.compiled.conjunctions import LOOSE, Entries, Int32, Int64, Truths
 from sensewire.match.compiled.growing import Growing
-from sensewire.match.compiled.ranks import FIRST, NOWHERE, SEARCHED, entries_of
+from sensewire.match.compiled.ranks import FIRST, NOWHERE, SEARCHED, buckets_of, entries_of
 from sensewire.match.compiled.values import Seen, Values, Word
 from sensewire.model.terms import term_of
 
@@ -72,6 +72,12 @@ class Ranking:
         self._lock = threading.Lock()
         self._axes = _axes_of(catalogue, thresholds.slots)
         self._flags = {slot: place for place, slot in enumerate(thresholds.slots.tolist())}
+        searched = [
+            catalogue.slots[slot].axis is Axis.NUMBERS for slot in thresholds.slots.tolist()
+        ]
+        self._buckets = buckets_of(
+            thresholds.keys, thresholds.offsets, np.array(searched, np.bool_)
+        )
         self._lists: dict[int, list[Any]] = {}
         self._known = _Known(values)
 
@@ -97,6 +103,7 @@ class Ranking:
             number_ranks,
             self.thresholds.keys,
             self.thresholds.offsets,
+            *self._buckets,
         )
         return Entries(offsets, slot, rank), loose
 

@@ -5,16 +5,18 @@ A slot with the thresholds t₁ < … < tₘ (the starts and stops of its tests'
     rank       1          2        3              m + 1       m + 2
     key     nowhere    < t₁    t₁ <= k < t₂  …  tₘ₋₁ <= k < tₘ   tₘ <= k
 
-so that each span is an interval of ranks. Cost of a fact: a binary search for a number, a copy of
-what was worked out once for a word.
+so that each span is an interval of ranks. Cost of a fact: for a number, a look into a table of
+buckets and a binary search in one of them; for a word, a copy of what was worked out once.
 """
 
 import numpy as np
 
-from sensewire.match.compiled.jit import Array, kernel
+from sensewire.match.compiled.jit import Array, Number, inlined, int64, kernel, uint64
 
 NOWHERE = 1
 FIRST = 2
+
+MOST_BUCKETS = 4_096
 
 # How a property's numbers stand on a slot: by a search, or always alike.
 SEARCHED = -1
@@ -92,19 +94,60 @@ def span_ranks(
 
 
 @kernel
-def rank_of(thresholds: Array, first: int, last: int, key: float) -> int:
-    """How many of the thresholds in [first, last) are at most the key."""
+def buckets_of(keys: Array, offsets: Array, searched: Array) -> tuple[Array, Array, Array, Array]:
+    """Tables that lead a search to the few thresholds that matter: for each slot that is searched,
+    where its buckets begin, the key of the first one, and how many there are for a unit; and for
+    each bucket how many thresholds are in those before it."""
+    slots = len(offsets) - 1
+    begins = np.zeros(slots + 1, np.int64)
+    least = np.zeros(slots, np.float64)
+    scale = np.zeros(slots, np.float64)
+    for slot in range(slots):
+        count = offsets[slot + 1] - offsets[slot]
+        buckets = 1
+        while searched[slot] and buckets < count and buckets < MOST_BUCKETS:
+            buckets *= 2
+        begins[slot + 1] = begins[slot] + buckets + 1
+    before = np.zeros(begins[slots], np.int32)
+    for slot in range(slots):
+        first, last = offsets[slot], offsets[slot + 1]
+        buckets = begins[slot + 1] - begins[slot] - 1
+        if searched[slot] and last > first:
+            # A few keys far away must not put all others into one bucket.
+            margin = (last - first) // 200
+            low, high = keys[first + margin], keys[last - 1 - margin]
+            least[slot] = low
+            scale[slot] = buckets / (high - low) if high > low else 0.0
+            for place in range(first, last):
+                bucket = bucket_of(keys[place], least[slot], scale[slot], buckets)
+                before[begins[slot] + bucket + 1] += 1
+            for bucket in range(begins[slot] + 1, begins[slot + 1]):
+                before[bucket] += before[bucket - 1]
+    return begins, least, scale, before
+
+
+@inlined
+def bucket_of(key: Number, least: Number, scale: Number, buckets: Number) -> Number:
+    """The bucket of a key: never a lower one for a higher key, however sums are rounded."""
+    place = (key - least) * scale
+    if not place > 0.0:
+        return 0
+    return int64(place) if place < buckets else buckets - 1
+
+
+@inlined
+def rank_of(thresholds: Array, first: Number, last: Number, key: Number) -> Number:
+    """How many of the thresholds up to `last` are at most the key, if those up to `first` are;
+    without a branch that could be guessed wrong."""
     size = last - first
-    base = first
-    while size > 0:
+    base = uint64(first)
+    while size > 1:
         half = size >> 1
-        middle = base + half
-        if thresholds[middle] <= key:
-            base = middle + 1
-            size -= half + 1
-        else:
-            size = half
-    return base - first
+        base += uint64(half) * uint64(thresholds[base + uint64(half)] <= key)
+        size -= half
+    if size > 0:
+        base += uint64(thresholds[base] <= key)
+    return int64(base)
 
 
 @kernel
@@ -124,6 +167,10 @@ def entries_of(
     number_rank: Array,
     thresholds: Array,
     threshold_offsets: Array,
+    bucket_begins: Array,
+    bucket_least: Array,
+    bucket_scale: Array,
+    bucket_before: Array,
 ) -> tuple[Array, Array, Array, Array]:
     """The entries of many facts: offsets by event, slots, ranks, and which events are loose.
 
@@ -132,15 +179,16 @@ def entries_of(
     facts = len(event)
     total = 0
     for fact in range(facts):
+        name = uint64(property[fact])
         if kind[fact] == 0 and word[fact] >= 0:
-            total += word_count[word[fact]]
+            total += word_count[uint64(word[fact])]
         else:
-            total += number_offsets[property[fact] + 1] - number_offsets[property[fact]]
+            total += number_offsets[name + uint64(1)] - number_offsets[name]
     offsets = np.zeros(events + 1, np.int64)
     slots = np.empty(total, np.int32)
     ranks = np.empty(total, np.int32)
     loose = np.zeros(events, np.bool_)
-    filled = 0
+    filled = uint64(0)
     at = 0
     for fact in range(facts):
         owner = event[fact]
@@ -148,29 +196,35 @@ def entries_of(
             at += 1
             offsets[at] = filled
         if kind[fact] == 0 and word[fact] >= 0:
-            first = word_first[word[fact]]
-            for entry in range(first, first + word_count[word[fact]]):
+            first = uint64(word_first[uint64(word[fact])])
+            odd = False
+            for entry in range(first, first + uint64(word_count[uint64(word[fact])])):
                 slots[filled] = entry_slot[entry]
                 ranks[filled] = entry_rank[entry]
-                if entry_rank[entry] >= 1 << 30 or entry_rank[entry] < 0:
-                    loose[owner] = True
-                filled += 1
+                odd |= entry_rank[entry] >= 1 << 30
+                filled += uint64(1)
+            loose[owner] |= odd
         else:
             column = 2 if kind[fact] == 0 else kind[fact] - 1
             key = number[fact]
-            for place in range(number_offsets[property[fact]], number_offsets[property[fact] + 1]):
-                rank = number_rank[place, column]
-                slot = number_slot[place]
+            name = uint64(property[fact])
+            for place in range(number_offsets[name], number_offsets[name + uint64(1)]):
+                rank = number_rank[uint64(place), column]
+                slot = number_slot[uint64(place)]
                 if rank == SEARCHED:
-                    if key != key:
-                        rank = NOWHERE
-                    else:
-                        first, last = threshold_offsets[slot], threshold_offsets[slot + 1]
-                        rank = FIRST + rank_of(thresholds, first, last, key)
-                if rank > 0:
-                    slots[filled] = slot
-                    ranks[filled] = rank
-                    filled += 1
+                    place_of = uint64(slot)
+                    begin = threshold_offsets[place_of]
+                    table = bucket_begins[place_of]
+                    buckets = bucket_begins[place_of + uint64(1)] - table - 1
+                    bucket = bucket_of(key, bucket_least[place_of], bucket_scale[place_of], buckets)
+                    near = uint64(table + bucket)
+                    low = begin + bucket_before[near]
+                    high = begin + bucket_before[near + uint64(1)]
+                    found = FIRST + rank_of(thresholds, low, high, key) - begin
+                    rank = found if key == key else NOWHERE  # NaN is on no axis
+                slots[filled] = slot
+                ranks[filled] = rank
+                filled += uint64(rank > 0)
     while at < events:
         at += 1
         offsets[at] = filled
