@@ -23,9 +23,10 @@ from sensewire.engine import Engine
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.compiled.jit import Array
 from sensewire.match.layered import Layered
-from sensewire.model.event import Event
+from sensewire.model.event import Event, Fact, moment
 from sensewire.model.folder_writing import write_folder
 from sensewire.model.subscription import Subscription
+from sensewire.model.terms import HOME, iri, string, term_of
 from sensewire.saving import FORMAT, KIND, opened_folder
 from sensewire.testing.events import events
 from tests.answers import (
@@ -271,8 +272,11 @@ def test_words_of_every_kind_keep_their_numbers(tmp_path: Path) -> None:
     for _ in range(2):
         engine = reopened(engine, tmp_path / "index")
         for word in words:
-            value = {"true": True, "false": False}.get(word, word.strip("<>"))
-            assert ids(engine.match(Event.record({"a": value}))) == [word]
+            value = {"true": term_of(True), "false": term_of(False)}.get(word, string(word))
+            term = iri(word[1:-1]) if word.startswith("<") else value
+            fact = Fact(HOME, string("a"), term)
+            event = Event("e", moment("2024-03-01"), (fact,), HOME)
+            assert ids(engine.match(event)) == [word]
 
 
 def test_constants_between_two_doubles_are_kept(tmp_path: Path) -> None:

@@ -94,23 +94,16 @@ def _scan(
     first: Array, second: Array, target: Array, body: Array, intervals: Array,
     out: Array, matches: Number,
 ) -> Number:  # fmt: skip
-    certain = True
+    certain = left < 0
     for g in range(len(groups)):
         certain &= groups[g, GROUP_FLAGS] == 0
+    if certain:
+        return _scan_certain(
+            begin, end, ranks, codes, groups, state, bits, first, second, target, body, intervals,
+            out, matches,
+        )  # fmt: skip
     for i in range(begin, end):
         word, more = first[i], second[i]
-        # Tests of one rank, on a slot of tags all there are: no branch that could be guessed wrong.
-        if certain and left < 0 and of_one_rank(word) and of_one_rank(more):
-            if not has_rank(word, bits) & has_rank(more, bits):
-                continue
-            goal = int64(target[i])
-            if goal & DIRECT:
-                out[matches] = goal - DIRECT
-                matches += 1
-            elif body_holds(goal, ranks, codes, groups, state, bits, body, intervals, certain):
-                out[matches] = int64(body[goal] & uint64(0xFFFF_FFFF))
-                matches += 1
-            continue
         if left >= 0:
             low, high = int64(word & uint64(0xFFFF)), int64(word >> uint64(16)) & 0xFFFF
             if not some(left, low, high, codes, groups, state, bits):
@@ -126,7 +119,42 @@ def _scan(
         if goal & DIRECT:
             out[matches] = goal - DIRECT
             matches += 1
-        elif body_holds(goal, ranks, codes, groups, state, bits, body, intervals, certain):
+        elif body_holds(goal, ranks, codes, groups, state, bits, body, intervals, False):
+            out[matches] = int64(body[goal] & uint64(0xFFFF_FFFF))
+            matches += 1
+    return matches
+
+
+@loop
+def _scan_certain(
+    begin: Number, end: Number,
+    ranks: Array, codes: Array, groups: Array, state: Array, bits: Array,
+    first: Array, second: Array, target: Array, body: Array, intervals: Array,
+    out: Array, matches: Number,
+) -> Number:  # fmt: skip
+    """The same where nothing is loose: tests of one rank, on a slot of tags all there are, in two
+    turns, the first without a branch that could be guessed wrong. What passes it waits in `out`,
+    at or after the place where the second turn writes."""
+    passed = uint64(matches)
+    for i in range(uint64(begin), uint64(end)):
+        word, more = first[i], second[i]
+        out[passed] = i
+        passed += uint64(
+            (has_rank(word, bits) | (not of_one_rank(word)))
+            & (has_rank(more, bits) | (not of_one_rank(more)))
+        )
+    for waiting in range(uint64(matches), passed):
+        i = uint64(out[waiting])
+        word, more = first[i], second[i]
+        if not of_one_rank(word) and not holds(word, uint64(0), codes, groups, state, bits):
+            continue
+        if not of_one_rank(more) and not holds(more, uint64(0), codes, groups, state, bits):
+            continue
+        goal = int64(target[i])
+        if goal & DIRECT:
+            out[matches] = goal - DIRECT
+            matches += 1
+        elif body_holds(goal, ranks, codes, groups, state, bits, body, intervals, True):
             out[matches] = int64(body[goal] & uint64(0xFFFF_FFFF))
             matches += 1
     return matches
