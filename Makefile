@@ -25,8 +25,12 @@ demo: $(INSTALLED) ## run the stories under examples/ on Spark and print who get
 test: lint pytest ## everything that a change must pass, the long tests apart
 
 pytest: $(INSTALLED) lint
-	@echo "== pytest: tests and doctests"
-	@$(BIN)/pytest
+	@echo "== kernels: compiled once, for all that follows"
+	@$(BIN)/sensewire warm | tail -n 1
+	@echo "== pytest: tests and doctests that need no JVM"
+	@$(BIN)/pytest -m "not spark and not long" --numprocesses auto
+	@echo "== pytest: tests on Spark"
+	@$(BIN)/pytest -m "spark and not long"
 
 test-fast: $(INSTALLED) ## the tests that need no JVM
 	@echo "== pytest: what needs no JVM"

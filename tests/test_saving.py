@@ -107,6 +107,8 @@ KINDS = {
     "twice": "a = 1 or a = 1",
     "names": "select ?x, ?y where a = ?x and b = ?y",
     "other names": "select ?v, ?u where b = ?u and a = ?v",
+    "turned": "select ?y, ?x where a = ?x and b = ?y and c exists",
+    "judged": "select ?x where a = ?x and ?x > 1 or b = ?x and not c = 12",
     "near": "a = 1 and c <= 10 within 0.5",
     "pattern": "(home, a, ?x)",
     "mixed": "select ?x where a = ?x or (?y, b, ?x)",
