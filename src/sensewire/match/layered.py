@@ -291,6 +291,8 @@ class Layered:
             ):
                 clause = judged.get(number)
                 if clause is None and segment.clauses.judged[place]:
+                    if not self._alive.view[number]:
+                        continue  # it went this very moment
                     clause = judged[number] = self._saved(number)
                 if clause is None:
                     clause = self.catalogue.clause(segment.clauses.tests_of(place))
@@ -363,11 +365,14 @@ class Layered:
             self._in_merge = ()
 
     def settle(self) -> None:
-        """Wait until nothing is pending and no merge is running."""
-        with self._lock:
-            self._compile_pending()
-            merging = self._merging
-        if merging is not None:
+        """Wait until nothing is pending, and nothing is or should be merged."""
+        while True:
+            with self._lock:
+                self._compile_pending()
+                self._merge_if_many()
+                merging = self._merging if self._in_merge else None
+            if merging is None:
+                return
             merging.join()
 
     def _compiled(self, clauses: Clauses) -> Segment:

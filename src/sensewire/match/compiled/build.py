@@ -33,6 +33,7 @@ from sensewire.match.compiled.layout import (
 from sensewire.match.compiled.packing import PackedTests, pack_tests
 from sensewire.match.compiled.pivots import Pivots, choose
 from sensewire.match.compiled.selectivity import Frequencies, frequencies
+from sensewire.model.errors import SensewireError
 
 _MOST_LISTS = 16  # of one conjunction
 
@@ -81,7 +82,7 @@ def _fill_lists(
     np.cumsum(list_start, out=list_start)
     np.cumsum(body_start, out=body_start)
     if list_start[-1] > 2**31 - 1 or body_start[-1] > 2**31 - 1:
-        raise ValueError(
+        raise SensewireError(
             f"{list_start[-1]} postings and {body_start[-1]} words of bodies: one index holds up "
             "to 2147483647 of each; use several"
         )
