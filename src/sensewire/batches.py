@@ -98,7 +98,8 @@ class Batches:
             rows = [row for row in range(len(facts)) if row not in rejected]
             fast = [row for row in rows if row not in as_events]
             found.append(self._by_others(facts, fast))
-        found.append(self._by_events(facts, sorted(as_events), rejected))
+        if as_events:
+            found.append(self._by_events(facts, sorted(as_events), rejected))
         with self._subscribing:
             return _tables(joined(found), self._subscribers, rejected)
 

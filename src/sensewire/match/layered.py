@@ -48,6 +48,8 @@ GROWTH = 4
 """A segment is merged with the one before it, if that is not this many times as large."""
 UNPLANNED = 1_024
 """Clauses that are so few that it does not matter what events look like."""
+ENOUGH = 1_024
+"""Events that tell the planner what is rare."""
 MOST_SEGMENTS = 6
 """Segments that stand beside each other, until all are merged in the background."""
 
@@ -89,6 +91,7 @@ class _Standing(NamedTuple):
 
     segments: tuple[Segment, ...]
     alive: Truths
+    some_gone: bool
 
 
 class Layered:
@@ -120,6 +123,7 @@ class Layered:
         self._alive = Growing(np.bool_)
         self._judged: dict[int, Clause] = {}
         self._removed = 0  # since somebody last looked whether to merge
+        self._some_gone = False  # whether a segment may hold a clause that was removed
         self._last: tuple[Clause, Wanted] | None = None
         self._sample = Sample()
         self._translation: Translation | None = None
@@ -187,6 +191,7 @@ class Layered:
     def remove(self, number: int) -> None:
         with self._lock:
             self._alive.view[number] = False
+            self._some_gone = True
             self._judged.pop(number, None)
             self._removed += 1
             if self._removed > SMALL:
@@ -209,6 +214,8 @@ class Layered:
             events = [(event.home, batch.facts(row)) for row, event in enumerate(batch.events)]
             columns = self._reader.columns(events)
             self._sample.note(columns)
+            if self._is_planned_blindly():
+                self._merge_if_many()
             standing = self._standing()
 
         def told(row: int) -> tuple[Event, Star]:
@@ -248,6 +255,8 @@ class Layered:
                 self._translation = Translation(self._reader, facts)
             columns = self._translation.columns(facts)
             self._sample.note(columns)
+            if self._is_planned_blindly():
+                self._merge_if_many()
             standing = self._standing()
 
         def told(row: int) -> tuple[Event, Star]:
@@ -258,7 +267,7 @@ class Layered:
 
     def _standing(self) -> "_Standing":
         """What stands now: all of it, or nothing of what comes or goes meanwhile."""
-        return _Standing(self._segments, self._alive.view)
+        return _Standing(self._segments, self._alive.view, self._some_gone)
 
     def _found(
         self,
@@ -269,7 +278,7 @@ class Layered:
         told: Told,
         but: Truths | None = None,
     ) -> Found:
-        segments, alive = standing
+        segments, alive, some_gone = standing
         sure: list[tuple[np.ndarray, np.ndarray]] = []
         answers: list[tuple[int, Answer]] = []
         judge = _Judge(self._knowledge, self._operators, told)
@@ -279,6 +288,10 @@ class Layered:
             if not len(events):
                 continue
             numbers = segment.clauses.numbers[places]
+            is_plain = not (some_gone or segment.has_judged or loose.any())
+            if is_plain and (but is None or not but.any()):  # as nearly always
+                sure.append((events, numbers))
+                continue
             kept = alive[numbers]
             if but is not None:
                 kept &= ~but[events]
@@ -343,12 +356,19 @@ class Layered:
         held, base = sum(sizes), sizes[0] if sizes else 0
         standing = int(np.count_nonzero(self._alive.view)) - len(self._pending)
         crowded = len(sizes) > 1 and (len(sizes) > MOST_SEGMENTS or held > base + base // GROWTH)
-        if crowded or held > 2 * standing + SMALL:
+        if crowded or held > 2 * standing + SMALL or self._is_planned_blindly():
             self._in_merge = self._segments
             self._merging = threading.Thread(
                 target=self._merge, name="sensewire-merge", daemon=True
             )
             self._merging.start()
+
+    def _is_planned_blindly(self) -> bool:
+        """Whether the base was compiled before anybody knew what events look like."""
+        if not self._segments or self._sample.events < ENOUGH:
+            return False
+        base = self._segments[0]
+        return len(base) > UNPLANNED and base.planned_with < ENOUGH
 
     def _merge(self) -> None:
         """Make one segment of those in the merge, and put it in their place; matching goes on
@@ -361,6 +381,10 @@ class Layered:
             with self._lock:
                 later = self._segments[len(segments) :]
                 self._segments = (merged, *later) if len(clauses) else later
+                alive = self._alive.view
+                self._some_gone = not all(
+                    alive[segment.clauses.numbers].all() for segment in self._segments
+                )
         finally:
             self._in_merge = ()
 

@@ -17,6 +17,7 @@ from sensewire.model.terms import RDF_TYPE, Kind, Term, number_of, string, term_
 
 Kinds = npt.NDArray[np.uint8]
 _MOST_PROPERTIES = 100_000
+_NOT_YET = -3
 
 
 class Reader:
@@ -133,9 +134,6 @@ class Translation:
         values = self._reader.values
         for name in facts.attributes[len(self._property) :]:
             self._property.append(values.property(string(name)))
-        for attribute, term in facts.words[len(self._word) :]:
-            property = int(self._property.view[attribute])
-            self._word.append(values.word(Word(property, term)))
         asked = [self._reader.numbers_are_words(string(name)) for name in facts.attributes]
         wanted = np.array([each is not None for each in asked], np.bool_)
         one_by_one = np.array([each is True for each in asked], np.bool_)
@@ -143,9 +141,7 @@ class Translation:
         rows = slice(None) if kept.all() else np.flatnonzero(kept)
         of_attribute, kind, word = facts.attribute[rows], facts.kind[rows], facts.word[rows]
         number = facts.number[rows]
-        known: Int32 = word
-        if len(self._word):
-            known = np.where(word >= 0, self._word.view[word], word).astype(np.int32, copy=False)
+        known = self._translated(facts, word)
         if one_by_one.any():
             kind, known = self._as_words(of_attribute, kind, known, number, one_by_one)
         return Columns(
@@ -156,6 +152,22 @@ class Translation:
             known,
             number,
         )
+
+    def _translated(self, facts: Facts, word: Int32) -> Int32:
+        """The numbers of words, each looked up when it first comes."""
+        missing = len(facts.words) - len(self._word)
+        if missing > 0:
+            self._word.extend(np.full(missing, _NOT_YET, np.int32))
+        is_word = word >= 0
+        used = word[is_word]
+        new = used[self._word.view[used] == _NOT_YET]
+        for number in np.unique(new).tolist() if len(new) else ():
+            attribute, term = facts.words[number]
+            property = int(self._property.view[attribute])
+            self._word.view[number] = self._reader.values.word(Word(property, term))
+        known = word.copy()
+        known[is_word] = self._word.view[used]
+        return known
 
     def _as_words(
         self, attribute: Int32, kind: Kinds, word: Int32, number: Doubles, one_by_one: Truths

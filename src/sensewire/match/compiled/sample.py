@@ -21,7 +21,8 @@ class Sample:
         self._before = before
         """Gives the events that were kept in an index folder, once somebody asks for them."""
         self._kept: list[Columns] = []
-        self._events = 0
+        self.events = 0
+        """How many are kept."""
         self._stride = 1
         self._passed = 0
 
@@ -32,7 +33,7 @@ class Sample:
         if first >= columns.events:
             return
         self._kept.append(_every(columns, first, self._stride))
-        self._events += self._kept[-1].events
+        self.events += self._kept[-1].events
         self._thin_out()
 
     def columns(self, values: Values) -> Columns:
@@ -41,17 +42,17 @@ class Sample:
             before, self._before = self._before(values), None
             if before.events:
                 self._kept.insert(0, before)
-                self._events += before.events
+                self.events += before.events
                 self._thin_out()
         return self._joined()
 
     def _thin_out(self) -> None:
         """Keep every second event, until they are few enough."""
-        while self._events > MOST:
+        while self.events > MOST:
             self._stride *= 2
             whole = _every(self._joined(), 0, 2)
             self._kept = [whole]
-            self._events = whole.events
+            self.events = whole.events
 
     def _joined(self) -> Columns:
         if len(self._kept) != 1:
@@ -61,7 +62,7 @@ class Sample:
     def clear(self) -> None:
         """Forget all, when the numbers of words have changed."""
         self._kept = []
-        self._events = 0
+        self.events = 0
         self._before = None
 
 

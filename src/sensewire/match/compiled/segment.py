@@ -93,6 +93,10 @@ class Segment:
     ranking: Ranking
     index: Ranked
     catalogue: Catalogue
+    planned_with: int
+    """How many events the planner had seen."""
+    has_judged: bool
+    """Whether some clause is only found here, and judged once more."""
 
     def __len__(self) -> int:
         return len(self.clauses)
@@ -159,7 +163,7 @@ def compiled(
         test=places.reshape(-1).astype(np.int32),
     )
     index = build(conjunctions, ranking.entries(sample, values)[0])
-    return Segment(clauses, ranking, index, catalogue)
+    return Segment(clauses, ranking, index, catalogue, sample.events, bool(clauses.judged.any()))
 
 
 def _without(entries: Entries, events: Truths) -> Entries:

@@ -103,6 +103,8 @@ def stored(segment: Segment, sample: Columns, values: Values) -> tuple[dict[str,
         ],
         "slots": [_slot_to(slot) for slot in catalogue.slots],
         "rounded": sorted(catalogue.rounded),
+        "planned_with": segment.planned_with,
+        "has_judged": segment.has_judged,
         "of_hierarchy": catalogue.concepts.of_hierarchy,
         "words_apart": [
             [number, term_to(word)] for number, word in enumerate(words) if not _is_text(word)
@@ -162,7 +164,8 @@ def opened(
     for name in _OF_SAMPLE:
         _ = arrays[name]  # read when the sample is needed; that it is there is checked now
     ranking = Ranking(catalogue, thresholds, values)
-    segment = Segment(clauses, ranking, made, catalogue)
+    planned_with, has_judged = meta["planned_with"], meta["has_judged"]
+    segment = Segment(clauses, ranking, made, catalogue, planned_with, has_judged)
     return Opened(catalogue, segment, values, lambda of: _sample_from(arrays, of))
 
 
