@@ -11,13 +11,15 @@ from sensewire.match.compiled.conjunctions import Int32, Truths
 from sensewire.match.compiled.growing import Growing
 from sensewire.match.compiled.ranking import Columns
 from sensewire.match.compiled.values import Values, Word, is_plain_number
+from sensewire.model import datatypes
 from sensewire.model.event import Fact
 from sensewire.model.facts import DOUBLE, INTEGER, NO_WORD, WORD, Doubles, Facts
-from sensewire.model.terms import RDF_TYPE, Kind, Term, number_of, string, term_of
+from sensewire.model.terms import RDF_TYPE, Kind, Term, string, term_of
 
 Kinds = npt.NDArray[np.uint8]
 _MOST_PROPERTIES = 100_000
 _NOT_YET = -3
+_SUBJECTS = (Kind.IRI, Kind.BLANK)
 
 
 class Reader:
@@ -38,7 +40,7 @@ class Reader:
         number: list[float] = []
         plans = self._current_plans()
         for row, (home, facts) in enumerate(events):
-            types = _types(facts)
+            types: Mapping[Term, Sequence[Term]] | None = None
             for subject, name, value in facts:
                 if subject is not home and subject != home:
                     continue
@@ -50,13 +52,15 @@ class Reader:
                 event.append(row)
                 property.append(plan.property)
                 if value.kind is Kind.NUMBER and plan.ranks_numbers and is_plain_number(value):
-                    found = number_of(value)
-                    kind.append(DOUBLE if isinstance(found, float) else INTEGER)
+                    kind.append(DOUBLE if value.datatype == datatypes.DOUBLE else INTEGER)
                     word.append(NO_WORD)
-                    number.append(float(found))
+                    number.append(float(value.text))
                 else:
                     kind.append(WORD)
-                    declared = tuple(types[value]) if value in types else ()
+                    declared: tuple[Term, ...] = ()
+                    if value.kind in _SUBJECTS:
+                        types = _types(facts) if types is None else types
+                        declared = tuple(types.get(value, ()))
                     known = plan.words.get(value) if not declared else None
                     if known is None:
                         known = self.values.word(Word(plan.property, value, declared))

@@ -25,6 +25,7 @@ from sensewire.model.terms import term_of
 
 _UNSEEN_YET = -1
 _AT_A_TIME = 32
+_FEW = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,10 +126,7 @@ class Ranking:
         with self._catalogue.lock:
             for property in range(len(known.number_offsets) - 1, len(values.properties)):
                 known.add_property(self._of_numbers(property, values))
-        words = facts.word[facts.word >= 0]
-        known.reserve(int(words.max()) + 1 if len(words) else 0)
-        new = words[known.first[words] == _UNSEEN_YET]
-        missing = list(dict.fromkeys(new.tolist())) if len(new) else []
+        missing = known.missing(facts.word)
         for first in range(0, len(missing), _AT_A_TIME):
             with self._catalogue.lock:
                 for number in missing[first : first + _AT_A_TIME]:
@@ -231,6 +229,18 @@ class _Known:
             count = np.zeros(len(first), np.int32)
             count[: len(self.count)] = self.count
             self.first, self.count = first, count
+
+    def missing(self, words: Int32) -> list[int]:
+        """The words among these that are not worked out yet."""
+        if len(words) <= _FEW:
+            few = words.tolist()
+            self.reserve(max(few, default=-1) + 1)
+            first = self.first
+            return list(dict.fromkeys(w for w in few if w >= 0 and first[w] == _UNSEEN_YET))
+        used = words[words >= 0]
+        self.reserve(int(used.max()) + 1 if len(used) else 0)
+        unseen = used[self.first[used] == _UNSEEN_YET]
+        return list(dict.fromkeys(unseen.tolist()))
 
     def add_word(self, number: int, entries: dict[tuple[int, int], None]) -> None:
         self.first[number] = len(self.slot)
