@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _NOTHING_SELECTED: frozenset[tuple[tuple[str, Term], ...]] = frozenset({()})
 _ONE_EMPTY_ROW: tuple[Row, ...] = ({},)
+_NO_MATCHES = Matches(())
 
 
 class Engine:
@@ -167,6 +168,8 @@ class Engine:
 
     def _merged(self, found: Found) -> Matches:
         """What the clauses say of one event, put together for each subscription."""
+        if not len(found.clauses) and not found.answers:
+            return _NO_MATCHES
         rows: dict[str, frozenset[tuple[tuple[str, Term], ...]]] = defaultdict(frozenset)
         distances: dict[str, float] = {}
         reasons: dict[str, set[str]] = defaultdict(set)

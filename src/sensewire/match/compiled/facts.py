@@ -70,7 +70,7 @@ class Reader:
                     number.append(0.0)
         return Columns(
             len(events),
-            np.array(event, np.int32),
+            np.array(event, np.int32) if len(events) > 1 else np.zeros(len(event), np.int32),
             np.array(property, np.int32),
             np.array(kind, np.uint8),
             np.array(word, np.int32),
