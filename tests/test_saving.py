@@ -471,3 +471,18 @@ def test_another_process_opens_it_too(tmp_path: Path) -> None:
     here.remove("s7")
     here.save(tmp_path / "index")
     assert ids(Engine.open(tmp_path / "index").match(Event.record({"a": 7, "b": "w7"}))) == []
+
+
+def test_strings_that_nothing_asked_for_stay_such_in_the_sample(tmp_path: Path) -> None:
+    """Found by the law: -2 is no place in the list of one word."""
+    engine = sw.Engine()
+    for number in range(1_100):  # enough for the planner to look at the sample
+        engine.add(sw.parse(f"a = w{number}"), id=str(number))
+    lines = pa.array([b'{"a": "w5"}', b'{"a": "other"}'])
+    engine.match_batch(pa.RecordBatch.from_arrays([lines], ["json"]))
+    engine.save(tmp_path / "index")
+    opened = sw.Engine.open(tmp_path / "index")
+    opened.add(sw.parse("a = w5"), id="new")
+    opened.save(tmp_path / "index")
+    again = sw.Engine.open(tmp_path / "index")
+    assert sorted(m.subscription for m in again.match(sw.Event.record({"a": "w5"}))) == ["5", "new"]

@@ -15,7 +15,6 @@ O(log clauses).
 import threading
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -25,15 +24,15 @@ from sensewire.match.compiled.catalogue import Catalogue, Wanted
 from sensewire.match.compiled.conjunctions import Truths
 from sensewire.match.compiled.facts import Reader, Translation
 from sensewire.match.compiled.growing import Growing
+from sensewire.match.compiled.pending import Pending, merged
 from sensewire.match.compiled.ranking import NO_FACTS, Columns
 from sensewire.match.compiled.sample import Sample
 from sensewire.match.compiled.segment import Builder, Clauses, Segment, compiled
 from sensewire.match.compiled.stored import Opened
 from sensewire.match.compiled.values import Values
+from sensewire.match.judging import Judge, Told
 from sensewire.match.matcher import Answer, Found, Operator, found
 from sensewire.match.oracle_facts import Star
-from sensewire.match.oracle_judgement import Judgement
-from sensewire.match.oracle_operators import Replies
 from sensewire.model.batch import Batch
 from sensewire.model.canonical import Clause
 from sensewire.model.derived import Unknown
@@ -52,38 +51,6 @@ ENOUGH = 1_024
 """Events that tell the planner what is rare."""
 MOST_SEGMENTS = 6
 """Segments that stand beside each other, until all are merged in the background."""
-
-Told = Callable[[int], tuple[Event, Star]]
-"""The event of a row, and its facts with what follows from them."""
-
-
-@dataclass(slots=True)
-class Pending:
-    """Clauses that are not compiled yet."""
-
-    numbers: list[int] = field(default_factory=list)
-    tests: list[tuple[int, ...]] = field(default_factory=list)
-    judged: list[bool] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    def add(self, number: int, wanted: Wanted) -> None:
-        self.numbers.append(number)
-        self.tests.append(wanted.tests)
-        self.judged.append(not wanted.sure)
-
-    def clauses(self) -> Clauses:
-        counts = np.array([len(tests) for tests in self.tests], np.int64)
-        flat = array("i")
-        for tests in self.tests:
-            flat.extend(tests)
-        return Clauses(
-            np.array(self.numbers, np.int32),
-            np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-            np.array(flat, np.int32),
-            np.array(self.judged, np.bool_),
-        )
 
 
 class _Standing(NamedTuple):
@@ -154,7 +121,7 @@ class Layered:
             self._compile_pending()
             kept = np.zeros(len(self._alive), np.bool_)
             kept[np.fromiter(numbers, np.int64)] = True
-            clauses = _merged([segment.clauses for segment in self._segments], kept)
+            clauses = merged([segment.clauses for segment in self._segments], kept)
             in_order = clauses.at(np.argsort(clauses.numbers, kind="stable"))
             whole = self._segments[0] if len(self._segments) == 1 else None
             if whole is None or not np.array_equal(whole.clauses.numbers, in_order.numbers):
@@ -281,7 +248,7 @@ class Layered:
         segments, alive, some_gone = standing
         sure: list[tuple[np.ndarray, np.ndarray]] = []
         answers: list[tuple[int, Answer]] = []
-        judge = _Judge(self._knowledge, self._operators, told)
+        judge = Judge(self._knowledge, self._operators, told)
         judged = self._judged
         for segment in segments:
             events, places, loose = segment.match(columns, values, unknown)
@@ -342,7 +309,7 @@ class Layered:
         while segments and len(segments[-1]) < GROWTH * len(clauses):
             if len(segments[-1]) + len(clauses) > SMALL or segments[-1] in self._in_merge:
                 break
-            clauses = _merged([segments.pop().clauses, clauses], self._alive.view)
+            clauses = merged([segments.pop().clauses, clauses], self._alive.view)
         segments.append(self._compiled(clauses))
         self._segments = tuple(segments)
         self._merge_if_many()
@@ -376,11 +343,11 @@ class Layered:
         try:
             with self._lock:
                 segments, alive = self._in_merge, self._alive.view
-            clauses = _merged([segment.clauses for segment in segments], alive)
-            merged = self._compiled(clauses)
+            clauses = merged([segment.clauses for segment in segments], alive)
+            made = self._compiled(clauses)
             with self._lock:
                 later = self._segments[len(segments) :]
-                self._segments = (merged, *later) if len(clauses) else later
+                self._segments = (made, *later) if len(clauses) else later
                 alive = self._alive.view
                 self._some_gone = not all(
                     alive[segment.clauses.numbers].all() for segment in self._segments
@@ -417,32 +384,3 @@ def _unknown_at_home(batch: Batch) -> dict[int, list[Unknown]]:
         for row, unknown in batch.unknown.items()
     }
     return {row: unknown for row, unknown in at_home.items() if unknown}
-
-
-def _merged(parts: Sequence[Clauses], alive: Truths) -> Clauses:
-    """The clauses that are still alive."""
-    kept = [part.only(alive[part.numbers]) for part in parts]
-    counts = [np.diff(part.offsets) for part in kept]
-    return Clauses(
-        np.concatenate([part.numbers for part in kept] or [np.empty(0, np.int32)]),
-        np.concatenate(([0], np.cumsum(np.concatenate(counts or [np.empty(0)])))).astype(np.int64),
-        np.concatenate([part.tests for part in kept] or [np.empty(0, np.int32)]),
-        np.concatenate([part.judged for part in kept] or [np.empty(0, np.bool_)]),
-    )
-
-
-class _Judge:
-    """Judges candidates as the oracle does, each event told once."""
-
-    def __init__(self, knowledge: Knowledge, operators: Mapping[str, Operator], told: Told) -> None:
-        self._knowledge = knowledge
-        self._operators = operators
-        self._told = told
-        self._known: dict[int, tuple[Event, Star, Replies]] = {}
-
-    def answer(self, row: int, number: int, clause: Clause) -> Answer:
-        if row not in self._known:
-            event, star = self._told(row)
-            self._known[row] = (event, star, Replies(event, self._operators))
-        event, star, replies = self._known[row]
-        return Judgement(clause, event, star, self._knowledge, replies).answer(number)

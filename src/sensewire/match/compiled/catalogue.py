@@ -53,18 +53,19 @@ class TestColumns:
     """Tests, one row each; `starts` and `stops` hold keys, or numbers of texts."""
 
     def __init__(
-        self,
-        slot: Int32 = np.empty(0, np.int32),  # noqa: B008 - copied before it is written to
-        but: Truths = np.empty(0, np.bool_),  # noqa: B008
-        offsets: Int64 = np.zeros(1, np.int64),  # noqa: B008
-        starts: Doubles = np.empty(0, np.float64),  # noqa: B008
-        stops: Doubles = np.empty(0, np.float64),  # noqa: B008
+        self, slot: Int32, but: Truths, offsets: Int64, starts: Doubles, stops: Doubles
     ) -> None:
         self.slot = Growing.over(slot)
         self.but = Growing.over(but)
         self.offsets = Growing.over(offsets)
         self.starts = Growing.over(starts)
         self.stops = Growing.over(stops)
+
+    @classmethod
+    def empty(cls) -> "TestColumns":
+        """No tests yet."""
+        ends = np.empty(0, np.float64)
+        return cls(np.empty(0, np.int32), np.empty(0, np.bool_), np.zeros(1, np.int64), ends, ends)
 
 
 class Wanted(NamedTuple):
@@ -96,7 +97,7 @@ class Catalogue:
         """The attributes with flags that plain numbers may meet one by one."""
         self.texts: list[bytes] = []
         """The keys of tests on axes of texts."""
-        self.columns = TestColumns()
+        self.columns = TestColumns.empty()
         self.version = 0
         """Rises with every slot: what was known of values before may lack something."""
         self._asking = Asking(knowledge, self.concepts)

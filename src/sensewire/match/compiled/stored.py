@@ -13,7 +13,7 @@ Opening does no work for each clause, test or word.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol, overload
+from typing import Any, overload
 
 import numpy as np
 import orjson
@@ -49,12 +49,6 @@ _OF_SAMPLE = (
     *(f"sample.{name}" for name in ("events", "event", "property", "kind", "word", "number")),
     *(f"sample.{name}.{part}" for name in ("properties", "words") for part in ("offsets", "utf8")),
 )
-
-
-class Storable(Ranked, Protocol):
-    """An index that is made of arrays."""
-
-    def arrays(self) -> dict[str, Array]: ...
 
 
 def stored(segment: Segment, sample: Columns, values: Values) -> tuple[dict[str, Array], Meta]:
@@ -298,9 +292,16 @@ def _sample_from(arrays: Arrays, values: Values) -> Columns:
         arrays["sample.event"],
         np.array(properties, np.int32)[arrays["sample.property"]],
         arrays["sample.kind"],
-        np.where(word >= 0, known[word], word).astype(np.int32) if len(known) else word,
+        _renumbered(word, known),
         arrays["sample.number"],
     )
+
+
+def _renumbered(word: Array, known: Array) -> Array:
+    """Words by their new numbers; what is no word, or a string that nothing asked for, stays."""
+    made = word.copy()
+    made[word >= 0] = known[word[word >= 0]]
+    return made
 
 
 def _joined(texts: Sequence[bytes]) -> tuple[Array, Array]:

@@ -150,8 +150,7 @@ def _exact(value: Fraction) -> Seen:
 
 def is_plain_number(term: Term) -> bool:
     """Whether a term is a number as JSON has them: ranked as it is, without being remembered."""
-    if term.kind is not Kind.NUMBER:
-        return False
-    if term.datatype == datatypes.DOUBLE:
-        return True
-    return term.datatype == datatypes.INTEGER and len(term.text) <= 15 and term.text[0] != "+"
+    datatype = term.datatype
+    if datatype == datatypes.INTEGER:
+        return term.kind is Kind.NUMBER and len(term.text) <= 15 and term.text[0] != "+"
+    return datatype == datatypes.DOUBLE and term.kind is Kind.NUMBER
