@@ -13,6 +13,7 @@ import numpy as np
 from sensewire.match.compiled.conjunctions import ANY, LOOSE
 from sensewire.match.compiled.jit import Array, Number, int64, kernel, loop, uint64
 from sensewire.match.compiled.layout import (
+    BITS,
     NO_COLUMN,
     SLOT_COLUMN,
     SLOT_RANKS,
@@ -21,8 +22,6 @@ from sensewire.match.compiled.layout import (
 )
 from sensewire.match.compiled.output import keep_distinct
 
-BITS = 1024
-"""Words of 64 bits in a column's bitmap."""
 _ANY_KEY, _LOOSE_KEY = 0, (1 << 31) - 1
 LOOSE_FLAG, ANY_FLAG = 1, 2
 

@@ -8,7 +8,6 @@ Cost of a word: O(1) for single ranks, O(log ranks of the event) for ranges.
 
 from sensewire.match.compiled.groups import (
     ANY_FLAG,
-    BITS,
     GROUP_BEGIN,
     GROUP_END,
     GROUP_FLAGS,
@@ -17,6 +16,7 @@ from sensewire.match.compiled.groups import (
 )
 from sensewire.match.compiled.jit import Array, Number, inlined, int64, uint64
 from sensewire.match.compiled.layout import (
+    BITS,
     CONSTANT_COLUMN,
     MANY,
     NEGATED,

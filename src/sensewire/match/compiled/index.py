@@ -1,8 +1,7 @@
 """The compiled index of many conjunctions: built once, immutable, made of plain arrays.
 
 Three kernels match events with it: `panel` batches of plain events, `single` one or few of them,
-`odd` the events that are not plain; `panel` and `single` each in a form for AVX-512 and in one for
-every machine. Which serves a call is decided by the number of its events.
+`odd` the events that are not plain; each in a form for AVX-512 and in one for every machine. Which serves a call is decided by the number of its events.
 """
 
 import threading
@@ -13,9 +12,9 @@ import numpy as np
 
 from sensewire.match.compiled.build import build_tables
 from sensewire.match.compiled.conjunctions import Conjunctions, Entries, Int32
-from sensewire.match.compiled.groups import BITS
 from sensewire.match.compiled.jit import Array
 from sensewire.match.compiled.layout import (
+    BITS,
     COLUMNS,
     NAMES,
     SIZE_CONJUNCTIONS,
@@ -29,8 +28,8 @@ from sensewire.match.compiled.single import match_single
 _FEW = 48  # events: up to here `single` is the faster one
 _ROOM = 1 << 14
 
-KERNELS = ("panel", "single", "odd", "portable panel", "portable single")
-"""The kernels by name; without AVX-512 the first two are the portable ones."""
+KERNELS = ("panel", "single", "odd", "portable panel", "portable single", "portable odd")
+"""The kernels by name; without AVX-512 the first three are the portable ones."""
 
 
 Match = Callable[..., Any]
@@ -111,7 +110,7 @@ class Index:
             match_plain, step = match_single, max(number, 1)
         out_event, out_conjunction, filled = scratch.out_event, scratch.out_conjunction, 0
         odd: list[Array] = []
-        if kernel == "odd":
+        if kernel.endswith("odd"):
             odd.append(np.arange(number, dtype=np.int32))
         else:
             for begin in range(0, number, step):
@@ -123,7 +122,7 @@ class Index:
         for rest in odd:
             if len(rest):
                 out_event, out_conjunction, filled = match_any(
-                    *self._tables, *columns, rest, scratch.bits,
+                    vector, *self._tables, *columns, rest, scratch.bits,
                     out_event, out_conjunction, filled,
                 )  # fmt: skip
         return scratch.taken(out_event, out_conjunction, filled)

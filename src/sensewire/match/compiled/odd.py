@@ -18,7 +18,7 @@ from sensewire.match.compiled.groups import (
     sorted_keys,
 )
 from sensewire.match.compiled.holds import body_holds, has_rank, holds, of_one_rank, some
-from sensewire.match.compiled.jit import Array, Number, int64, kernel, loop, uint64
+from sensewire.match.compiled.jit import Array, Number, int32, int64, kernel, loop, uint32, uint64
 from sensewire.match.compiled.layout import (
     COLUMNS,
     DIRECT,
@@ -30,10 +30,15 @@ from sensewire.match.compiled.layout import (
 )
 from sensewire.match.compiled.output import grown, keep_distinct
 from sensewire.match.compiled.ranges import add, pair_ranges, unit_ranges
+from sensewire.match.compiled.simd import block_of_bits
+
+_SOME = 4_096  # postings
+_ROOM = 8
 
 
 @kernel
 def match_odd(
+    vector: Number,
     sizes: Array, slots: Array, units: Array, buckets: Array, class_offsets: Array,
     class_lists: Array, pairs: Array, list_start: Array, first: Array, second: Array,
     target: Array, body: Array, intervals: Array,
@@ -42,6 +47,7 @@ def match_odd(
 ) -> tuple[Array, Array, Number]:  # fmt: skip
     """Match the events numbered in `events`, adding to the pairs that are there already."""
     state = np.zeros(COLUMNS, np.int64)
+    waiting = np.empty(_SOME + _ROOM, np.int32)
     for k in range(len(events)):
         event = events[k]
         keys = sorted_keys(offsets[event], offsets[event + 1], slot, rank, slots)
@@ -74,10 +80,10 @@ def match_odd(
                 )  # fmt: skip
         for r in range(number):
             begin, end = ranges[r, 0], ranges[r, 1]
-            out_conjunction = grown(out_conjunction, matches, matches + end - begin)
+            out_conjunction = grown(out_conjunction, matches, matches + end - begin + _ROOM)
             matches = _scan(
-                begin, end, ranges[r, 2], ranges[r, 3], ranks, codes, groups, state, bits,
-                first, second, target, body, intervals, out_conjunction, matches,
+                vector, begin, end, ranges[r, 2], ranges[r, 3], ranks, codes, groups, state, bits,
+                first, second, target, body, intervals, waiting, out_conjunction, matches,
             )  # fmt: skip
         if not distinct:
             matches = keep_distinct(out_conjunction, before, matches)
@@ -89,19 +95,21 @@ def match_odd(
 
 @loop
 def _scan(
-    begin: Number, end: Number, left: Number, right: Number,
+    vector: Number, begin: Number, end: Number, left: Number, right: Number,
     ranks: Array, codes: Array, groups: Array, state: Array, bits: Array,
     first: Array, second: Array, target: Array, body: Array, intervals: Array,
-    out: Array, matches: Number,
+    waiting: Array, out: Array, matches: Number,
 ) -> Number:  # fmt: skip
     certain = left < 0
     for g in range(len(groups)):
         certain &= groups[g, GROUP_FLAGS] == 0
     if certain:
-        return _scan_certain(
-            begin, end, ranks, codes, groups, state, bits, first, second, target, body, intervals,
-            out, matches,
-        )  # fmt: skip
+        for here in range(begin, end, _SOME):
+            matches = _scan_certain(
+                vector, here, min(here + _SOME, end), ranks, codes, groups, state, bits,
+                first, second, target, body, intervals, waiting, out, matches,
+            )  # fmt: skip
+        return matches
     for i in range(begin, end):
         word, more = first[i], second[i]
         if left >= 0:
@@ -127,24 +135,39 @@ def _scan(
 
 @loop
 def _scan_certain(
-    begin: Number, end: Number,
+    vector: Number, begin: Number, end: Number,
     ranks: Array, codes: Array, groups: Array, state: Array, bits: Array,
     first: Array, second: Array, target: Array, body: Array, intervals: Array,
-    out: Array, matches: Number,
+    waiting: Array, out: Array, matches: Number,
 ) -> Number:  # fmt: skip
     """The same where nothing is loose: tests of one rank, on a slot of tags all there are, in two
-    turns, the first without a branch that could be guessed wrong. What passes it waits in `out`,
-    at or after the place where the second turn writes."""
-    passed = uint64(matches)
-    for i in range(uint64(begin), uint64(end)):
-        word, more = first[i], second[i]
-        out[passed] = i
-        passed += uint64(
-            (has_rank(word, bits) | (not of_one_rank(word)))
-            & (has_rank(more, bits) | (not of_one_rank(more)))
-        )
-    for waiting in range(uint64(matches), passed):
-        i = uint64(out[waiting])
+    turns, the first without a branch that could be guessed wrong. It finds those that match, and
+    those that wait for the second."""
+    number = 0
+    if vector is None:
+        place, found = uint64(0), uint64(matches)
+        for i in range(uint64(begin), uint64(end)):
+            word, more, goal = first[i], second[i], target[i]
+            one, other = of_one_rank(word), of_one_rank(more)
+            passed = (has_rank(word, bits) | (not one)) & (has_rank(more, bits) | (not other))
+            sure = passed & one & other & (goal >= uint32(DIRECT))
+            out[found] = int32(goal & uint32(DIRECT - 1))
+            found += uint64(sure)
+            waiting[place] = i
+            place += uint64(passed & (not sure))
+        matches, number = int64(found), int64(place)
+    else:
+        first_at, second_at, target_at = first.ctypes.data, second.ctypes.data, target.ctypes.data
+        bits_at, out_at, waiting_at = bits.ctypes.data, out.ctypes.data, waiting.ctypes.data
+        for i in range(begin, end, 8):
+            counts = block_of_bits(
+                first_at + 8 * i, second_at + 8 * i, target_at + 4 * i, bits_at, i, end - i,
+                out_at + 4 * matches, waiting_at + 4 * number,
+            )  # fmt: skip
+            matches += counts & 0xFFFF_FFFF
+            number += counts >> 32
+    for k in range(uint64(number)):
+        i = uint64(waiting[k])
         word, more = first[i], second[i]
         if not of_one_rank(word) and not holds(word, uint64(0), codes, groups, state, bits):
             continue

@@ -22,6 +22,8 @@ from llvmlite import binding, ir
 from numba import config, types
 from numba.extending import intrinsic
 
+from sensewire.match.compiled.layout import BITS
+
 # llvmlite and numba have no types: everything that they hand over is Any.
 _I1, _I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 _HALVES = ir.VectorType(_I16, 32)
@@ -89,6 +91,26 @@ def _count(builder: Any, bits: Any) -> Any:
     return builder.call(_function(builder, "llvm.ctpop.i32", _I32, [_I32]), [bits])
 
 
+def _counts(builder: Any, sure: Any, rest: Any) -> Any:
+    many = builder.zext(_count(builder, rest), _I64)
+    return builder.or_(
+        builder.zext(_count(builder, sure), _I64), builder.shl(many, ir.Constant(_I64, 32))
+    )
+
+
+def _lanes(builder: Any, truths: Any) -> Any:
+    """Eight truths as bits."""
+    return builder.zext(builder.bitcast(truths, _I8), _I32)
+
+
+def _up_to_eight(builder: Any, left: Any) -> Any:
+    """The lanes of those postings that are left, of the next eight."""
+    some = builder.trunc(left, _I32)
+    eight = builder.select(builder.icmp_signed(">", some, _constant(8)), _constant(8), some)
+    keep = _function(builder, "llvm.x86.bmi.bzhi.32", _I32, [_I32, _I32])
+    return builder.call(keep, [_constant(255), eight])
+
+
 def _row(builder: Any, address: Any) -> tuple[Any, Any]:
     beyond = builder.add(address, ir.Constant(_I64, 64))
     return _load(builder, address, _HALVES, 64), _load(builder, beyond, _HALVES, 64)
@@ -141,13 +163,10 @@ def _block(builder: Any, arguments: Any, grid: bool) -> Any:
         failed = _failed(builder, _codes(builder, row, words), words)
     failed = builder.or_(failed, _failed(builder, _codes(builder, row, more), more))
     passed = _gathered(builder, builder.not_(failed))
-    some = builder.trunc(left, _I32)
-    eight = builder.select(builder.icmp_signed(">", some, _constant(8)), _constant(8), some)
-    keep = _function(builder, "llvm.x86.bmi.bzhi.32", _I32, [_I32, _I32])
-    passed = builder.call(keep, [passed, eight])
+    passed = builder.and_(passed, _up_to_eight(builder, left))
     targets = _load(builder, target, _TARGETS, 4)
     signs = builder.icmp_signed("<", targets, ir.Constant(_TARGETS, None))
-    direct = builder.zext(builder.bitcast(signs, _I8), _I32)
+    direct = _lanes(builder, signs)
     sure, rest = builder.and_(passed, direct), builder.and_(passed, builder.not_(direct))
     numbers = ir.Constant(_TARGETS, [0x7FFFFFFF] * 8)
     _store(builder, builder.and_(_compressed(builder, sure, targets), numbers), out_conjunction, 4)
@@ -155,10 +174,7 @@ def _block(builder: Any, arguments: Any, grid: bool) -> Any:
     place = builder.zext(_compressed(builder, rest, targets), _WORDS)
     whose = _broadcast(builder, builder.shl(local, ir.Constant(_I64, 32)), _I64, 8)
     _store(builder, builder.or_(place, whose), candidates, 8)
-    many = builder.zext(_count(builder, rest), _I64)
-    return builder.or_(
-        builder.zext(_count(builder, sure), _I64), builder.shl(many, ir.Constant(_I64, 32))
-    )
+    return _counts(builder, sure, rest)
 
 
 _BLOCK = types.int64(*([types.int64] * 11))
@@ -204,6 +220,72 @@ def block_of_grid(
     return _BLOCK, lambda _context, builder, _signature, arguments: _block(
         builder, arguments, grid=True
     )
+
+
+def _bits_meet(builder: Any, words: Any, bits: Any) -> tuple[Any, Any]:
+    """For each of 8 words: whether it is of one rank; whether the event has that rank, or lacks it
+    where the word forbids it."""
+
+    def each(number: int) -> Any:
+        return ir.Constant(_WORDS, [number] * 8)
+
+    low = builder.and_(words, each(0xFFFF))
+    high = builder.and_(builder.lshr(words, each(16)), each(0xFFFF))
+    column = builder.and_(builder.lshr(words, each(32)), each(63))
+    kind = builder.and_(builder.lshr(words, each(38)), each(3))
+    code = builder.or_(low, builder.lshr(words, each(48)))  # one of them is 0
+    gather = _function(
+        builder, "llvm.x86.avx512.mask.gather.qpq.512", _WORDS,
+        [_WORDS, _I8.as_pointer(), _WORDS, ir.VectorType(_I1, 8), _I32],
+    )  # fmt: skip
+    place = builder.add(builder.mul(column, each(BITS)), builder.lshr(code, each(6)))
+    base = builder.inttoptr(bits, _I8.as_pointer())
+    all_lanes = ir.Constant(ir.VectorType(_I1, 8), [1] * 8)
+    found = builder.call(gather, [each(0), base, place, all_lanes, _constant(8)])
+    bit = builder.and_(builder.lshr(found, builder.and_(code, each(63))), each(1))
+    forbids = builder.icmp_unsigned("==", low, each(0))
+    single = builder.or_(builder.icmp_unsigned("==", low, high), forbids)
+    single = builder.and_(single, builder.icmp_unsigned("==", kind, each(0)))
+    return single, builder.icmp_unsigned("!=", bit, builder.zext(forbids, _WORDS))
+
+
+@instruction
+def block_of_bits(
+    context: Any,
+    first: Any,
+    second: Any,
+    target: Any,
+    bits: Any,
+    place: Any,
+    left: Any,
+    out_conjunction: Any,
+    candidates: Any,
+) -> Any:
+    """Try 8 postings on an event that may have many ranks on a slot, by its bitmaps: matches +
+    (candidates << 32). Those who pass all words of one rank, and have others, are candidates,
+    stored by their places."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        first, second, target, bits, place, left, out_conjunction, candidates = arguments
+        one, met = _bits_meet(builder, _load(builder, first, _WORDS, 8), bits)
+        other, met_too = _bits_meet(builder, _load(builder, second, _WORDS, 8), bits)
+        passed = builder.and_(
+            builder.or_(met, builder.not_(one)), builder.or_(met_too, builder.not_(other))
+        )
+        passed = builder.and_(_lanes(builder, passed), _up_to_eight(builder, left))
+        targets = _load(builder, target, _TARGETS, 4)
+        signs = builder.icmp_signed("<", targets, ir.Constant(_TARGETS, None))
+        direct = _lanes(builder, builder.and_(signs, builder.and_(one, other)))
+        sure, rest = builder.and_(passed, direct), builder.and_(passed, builder.not_(direct))
+        numbers = ir.Constant(_TARGETS, [0x7FFFFFFF] * 8)
+        found = builder.and_(_compressed(builder, sure, targets), numbers)
+        _store(builder, found, out_conjunction, 4)
+        places = _broadcast(builder, builder.trunc(place, _I32), _I32, 8)
+        places = builder.add(places, ir.Constant(_TARGETS, list(range(8))))
+        _store(builder, _compressed(builder, rest, places), candidates, 4)
+        return _counts(builder, sure, rest)
+
+    return types.int64(*([types.int64] * 8)), generate
 
 
 @instruction
