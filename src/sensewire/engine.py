@@ -168,17 +168,15 @@ class Engine:
 
     def _merged(self, found: Found) -> Matches:
         """What the clauses say of one event, put together for each subscription."""
-        if not len(found.clauses) and not found.answers:
-            return _NO_MATCHES
+        if not found.answers:
+            ids = self._subscribers.ids_with(found.clauses)
+            return Matches(tuple([Match(id, _ONE_EMPTY_ROW) for id in ids])) if ids else _NO_MATCHES
         rows: dict[str, frozenset[tuple[tuple[str, Term], ...]]] = defaultdict(frozenset)
         distances: dict[str, float] = {}
         reasons: dict[str, set[str]] = defaultdict(set)
-        if len(found.clauses):
-            _, subscribed = self._subscribers.rows_of(found.clauses)
-            for row in subscribed.tolist():
-                id = self._subscribers.id(row)
-                rows[id] = _NOTHING_SELECTED
-                distances[id] = 0.0
+        for id in self._subscribers.ids_with(found.clauses):
+            rows[id] = _NOTHING_SELECTED
+            distances[id] = 0.0
         for _, answer in found.answers:
             for standing, names in self._subscribers.of(answer.clause):
                 if answer.reasons:

@@ -179,6 +179,15 @@ class Subscribers:
             np.concatenate((rows[kept], more_rows)),
         )
 
+    def ids_with(self, clauses: Int32) -> list[str]:
+        """The ids of the subscriptions that have one of the clauses, in their order."""
+        if not len(clauses):
+            return []
+        first, recent = self._first, self._ids
+        rows = self.rows_of(clauses)[1].tolist()
+        ids = [recent[row - first] if row >= first else self.id(row) for row in rows]
+        return sorted(set(ids) if self.some_have_many_clauses else ids)
+
     def ids(self, rows: Int64) -> Arrow:
         """The ids of rows, as Arrow has them."""
         recent = self._recent_ids()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from sensewire.model.terms import Term
 
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Term]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A subscription that an event matches; `rows` in the order of their terms' texts."""
 
     subscription: str

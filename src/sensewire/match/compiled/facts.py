@@ -21,6 +21,10 @@ Kinds = npt.NDArray[np.uint8]
 _MOST_PROPERTIES = 100_000
 _NOT_YET = -3
 _SUBJECTS = (Kind.IRI, Kind.BLANK)
+_STRING = Kind.STRING
+_Key = Term | str
+"""A term to look up; a string, as most are, by its text, which Python hashes and compares itself
+and remembers the hash of."""
 
 
 class Reader:
@@ -29,7 +33,7 @@ class Reader:
     def __init__(self, catalogue: Catalogue, values: Values) -> None:
         self.catalogue = catalogue
         self.values = values
-        self._plans: dict[Term, _Plan | None] = {}
+        self._plans: dict[_Key, _Plan | None] = {}
         self._as_of = (-1, -1)
 
     def columns(self, events: Sequence[tuple[Term | None, Sequence[Fact]]]) -> Columns:
@@ -45,7 +49,7 @@ class Reader:
             for subject, name, value in facts:
                 if subject is not home and subject != home:
                     continue
-                plan = plans.get(name, _NEW)
+                plan = plans.get(name.text if name.kind is _STRING else name, _NEW)
                 if plan is _NEW:
                     plan = self._planned(name)
                 if plan is None:
@@ -53,6 +57,14 @@ class Reader:
                 of_property, ranks_numbers, words = plan
                 event.append(row)
                 property.append(of_property)
+                if value.kind is _STRING:
+                    known = words.get(value.text)
+                    if known is None:
+                        known = words[value.text] = self.values.word(Word(of_property, value))
+                    kind.append(WORD)
+                    word.append(known)
+                    number.append(0.0)
+                    continue
                 if ranks_numbers and is_plain_number(value):
                     kind.append(DOUBLE if value.datatype == datatypes.DOUBLE else INTEGER)
                     word.append(NO_WORD)
@@ -82,11 +94,13 @@ class Reader:
 
     def numbers_are_words(self, property: Term) -> bool | None:
         """Whether the numbers of a property are looked at one by one; None: nothing asks for it."""
-        plans = self._current_plans()
-        plan = plans[property] if property in plans else self._planned(property)
+        key = property.text if property.kind is _STRING else property
+        plan = self._current_plans().get(key, _NEW)
+        if plan is _NEW:
+            plan = self._planned(property)
         return None if plan is None else not plan.ranks_numbers
 
-    def _current_plans(self) -> dict[Term, "_Plan | None"]:
+    def _current_plans(self) -> dict["_Key", "_Plan | None"]:
         """What is known of properties, as long as no attribute came."""
         now = (len(self.catalogue.attributes), len(self.catalogue.sensitive))
         if now != self._as_of:
@@ -102,7 +116,7 @@ class Reader:
             plan = _Plan(self.values.property(property), ranks, {})
         if len(self._plans) >= _MOST_PROPERTIES:
             self._plans.clear()
-        self._plans[property] = plan
+        self._plans[property.text if property.kind is _STRING else property] = plan
         return plan
 
 
@@ -112,7 +126,7 @@ class _Plan(NamedTuple):
 
     property: int
     ranks_numbers: bool
-    words: dict[Term, int]
+    words: dict["_Key", int]
 
 
 _NEW = _Plan(-1, False, {})

@@ -1,7 +1,8 @@
 """The compiled index of many conjunctions: built once, immutable, made of plain arrays.
 
 Three kernels match events with it: `panel` batches of plain events, `single` one or few of them,
-`odd` the events that are not plain; each in a form for AVX-512 and in one for every machine. Which serves a call is decided by the number of its events.
+`odd` the events that are not plain; each in a form for AVX-512 and in one for every machine. Which
+serves a call is decided by the number of its events.
 """
 
 import threading

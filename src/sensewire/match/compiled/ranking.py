@@ -123,9 +123,10 @@ class Ranking:
         if self._known.values is not values:
             self._known = _Known(values)
         known = self._known
-        with self._catalogue.lock:
-            for property in range(len(known.number_offsets) - 1, len(values.properties)):
-                known.add_property(self._of_numbers(property, values))
+        if known.properties < len(values.properties):
+            with self._catalogue.lock:
+                for property in range(known.properties, len(values.properties)):
+                    known.add_property(self._of_numbers(property, values))
         missing = known.missing(facts.word)
         for first in range(0, len(missing), _AT_A_TIME):
             with self._catalogue.lock:
@@ -214,8 +215,11 @@ class _Known:
 
     def __init__(self, values: Values) -> None:
         self.values = values
+        self.properties = 0
         self.first = np.empty(0, np.int32)
         self.count = np.empty(0, np.int32)
+        self._first = self.first.data  # element by element, it is the quicker one
+        self._tables: tuple[Any, ...] | None = None
         self.slot = Growing(np.int32)
         self.rank = Growing(np.int32)
         self.number_offsets = Growing(np.int64, (0,))
@@ -229,20 +233,24 @@ class _Known:
             count = np.zeros(len(first), np.int32)
             count[: len(self.count)] = self.count
             self.first, self.count = first, count
+            self._first = first.data
+            self._tables = None
 
     def missing(self, words: Int32) -> list[int]:
         """The words among these that are not worked out yet."""
         if len(words) <= _FEW:
             few = words.tolist()
             self.reserve(max(few, default=-1) + 1)
-            first = self.first
-            return list(dict.fromkeys(w for w in few if w >= 0 and first[w] == _UNSEEN_YET))
+            first = self._first
+            new = [word for word in few if word >= 0 and first[word] == _UNSEEN_YET]
+            return list(dict.fromkeys(new)) if new else new
         used = words[words >= 0]
         self.reserve(int(used.max()) + 1 if len(used) else 0)
         unseen = used[self.first[used] == _UNSEEN_YET]
         return list(dict.fromkeys(unseen.tolist()))
 
     def add_word(self, number: int, entries: dict[tuple[int, int], None]) -> None:
+        self._tables = None
         self.first[number] = len(self.slot)
         self.count[number] = len(entries)
         for place, rank in entries:
@@ -250,21 +258,25 @@ class _Known:
             self.rank.append(rank)
 
     def add_property(self, entries: list[tuple[int, int, int, int]]) -> None:
+        self._tables = None
+        self.properties += 1
         for place, *ranks in entries:
             self._number_slot.append(place)
             self._number_ranks.extend(ranks)
         self.number_offsets.append(len(self._number_slot))
 
     def tables(self) -> tuple[Any, ...]:
-        return (
-            self.first,
-            self.count,
-            self.slot.view,
-            self.rank.view,
-            self.number_offsets.view,
-            self._number_slot.view,
-            self._number_ranks.view.reshape(-1, 3),
-        )
+        if self._tables is None:
+            self._tables = (
+                self.first,
+                self.count,
+                self.slot.view,
+                self.rank.view,
+                self.number_offsets.view,
+                self._number_slot.view,
+                self._number_ranks.view.reshape(-1, 3),
+            )
+        return self._tables
 
 
 def _axes_of(catalogue: Catalogue, slots: Int32) -> dict[int, list[tuple[int, Axis, str | None]]]:
