@@ -20,12 +20,15 @@ from sensewire.language.parse import parse
 from sensewire.match.compiled.conjunctions import Int32
 from sensewire.model.errors import SensewireError
 from sensewire.model.event import Event
+from sensewire.model.match import Matches
 from workloads import ranked, texts
 from workloads.records import EQUALITY_ZIPF, Records, drawn
 from workloads.truth import Truth
 
 Answer = tuple[Int32, Int32]
-Way = Callable[[int], Answer]
+Matched = list[Matches] | pa.Table
+"""What the engine answers: the matches of each event, or the table of a batch."""
+Way = Callable[[int], Matched]
 CONTENDER = "engine"
 _CANNOT = "this version cannot"
 _FEW = 20  # events of a first guess at its speed
@@ -69,7 +72,7 @@ class _Measure:
         count = int(min(budget.events, max(few, few * budget.seconds / max(trial, 1e-9))))
         work(count)  # a batch may be matched by other kernels than a few events
         seconds, answer = timed(budget.times, lambda: work(count))
-        self.known.check(f"the engine ({metric})", answer, count, budget.checked)
+        self.known.check(f"the engine ({metric})", _pairs(answer), count, budget.checked)
         yield self.row(metric, count / seconds, "events/s")
 
 
@@ -118,24 +121,25 @@ def _ways(engine: Engine, records: Records) -> Iterator[tuple[str, Way]]:
     as_json = pa.RecordBatch.from_arrays([pa.array(lines, pa.binary())], names=["json"])
     yield "JSON to matches", lambda count: _in_a_batch(engine, as_json.slice(0, count))
 
-    def decoded_one_by_one(count: int) -> Answer:
+    def decoded_one_by_one(count: int) -> Matched:
         return _one_by_one(engine, [Event.record(orjson.loads(line)) for line in lines[:count]])
 
     yield "JSON to matches, one by one", decoded_one_by_one
 
 
-def _one_by_one(engine: Engine, events: list[Event]) -> Answer:
-    pairs = [
-        (row, int(match.subscription))
-        for row, event in enumerate(events)
-        for match in engine.match(event)
-    ]
+def _one_by_one(engine: Engine, events: list[Event]) -> Matched:
+    return [engine.match(event) for event in events]
+
+
+def _in_a_batch(engine: Engine, batch: pa.RecordBatch) -> Matched:
+    return engine.match_batch(batch).matches
+
+
+def _pairs(answer: Matched) -> Answer:
+    """Events and subscriptions; their ids are numbers here."""
+    if isinstance(answer, pa.Table):
+        subscriptions = answer.column("subscription").cast(pa.int32())
+        return answer.column("event").to_numpy().astype(np.int32), subscriptions.to_numpy()
+    pairs = [(row, int(match.subscription)) for row, found in enumerate(answer) for match in found]
     found = np.array(pairs, np.int32).reshape(-1, 2)
     return found[:, 0], found[:, 1]
-
-
-def _in_a_batch(engine: Engine, batch: pa.RecordBatch) -> Answer:
-    """Matches of a batch; their subscriptions' ids are numbers here."""
-    matches: pa.Table = engine.match_batch(batch).matches
-    subscriptions = matches.column("subscription").cast(pa.int32())
-    return matches.column("event").to_numpy().astype(np.int32), subscriptions.to_numpy()

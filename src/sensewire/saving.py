@@ -29,6 +29,7 @@ from sensewire.model.errors import IndexFolderError, SensewireError
 from sensewire.model.folder import Folder, open_folder
 from sensewire.model.folder_writing import write_folder
 from sensewire.model.lookup import Lookup
+from sensewire.model.spreading import spread
 from sensewire.model.strings import Strings
 from sensewire.subscribers import Arrow, Standing, Subscribers
 
@@ -106,11 +107,8 @@ class Saved:
         return clause if clause.select is None else canonical_clause(clause).clause
 
     def rows_of(self, clauses: Int32) -> tuple[Int64, Int64]:
-        first, last = self._clause_offsets[clauses], self._clause_offsets[clauses + 1]
-        counts = last - first
-        places = np.repeat(np.arange(len(clauses)), counts)
-        starts = np.cumsum(counts) - counts
-        return places, self._of_clause[np.repeat(first - starts, counts) + np.arange(len(places))]
+        places, rows = spread(clauses, self._clause_offsets, self._of_clause)
+        return places, rows
 
 
 def save(

@@ -28,6 +28,7 @@ Names = tuple[tuple[str, int], ...]
 NOBODY = -1
 FIRST_CROWD = -2
 """In the place of a row: the first crowd; the second one is -3, and so on."""
+_NO_CROWDS = np.zeros(1, np.int64), np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +154,7 @@ class Subscribers:
 
     def of(self, clause: int) -> Iterator[tuple[Standing, Names]]:
         """The subscriptions that have a clause, each as often as it has it."""
-        _, rows = self.rows_of(np.array([clause], np.int32))
-        for row in rows.tolist():
+        for row in self._rows_with(clause):
             standing = self.standing(row)
             for number, names in zip(standing.clauses, standing.names, strict=True):
                 if number == clause:
@@ -162,12 +162,22 @@ class Subscribers:
 
     def users_of(self, clause: int) -> int:
         """How many subscriptions that stand have a clause."""
-        return len(self.rows_of(np.array([clause], np.int32))[1])
+        return len(self._rows_with(clause))
+
+    def _rows_with(self, clause: int) -> list[int]:
+        if clause < self._clauses:
+            assert self._base is not None
+            rows = self._base.rows_of(np.array([clause], np.int32))[1]
+            return list(rows[self._alive[rows]].tolist())
+        known = int(self._one.view[clause - self._clauses])
+        if known >= 0:
+            return [known]
+        return [] if known == NOBODY else list(self._many[FIRST_CROWD - known].view.tolist())
 
     def rows_of(self, clauses: Int32) -> tuple[Int64, Int64]:
         """For each clause the rows that have it: which of the clauses, and the row."""
         if not self._clauses:
-            return self._recent(clauses, np.arange(len(clauses)))
+            return self._recent(clauses)
         assert self._base is not None
         old = np.flatnonzero(clauses < self._clauses)
         places, rows = self._base.rows_of(clauses[old])
@@ -211,21 +221,15 @@ class Subscribers:
             return pa.concat_arrays(self._arrow) if self._arrow else pa.array([], pa.large_string())
         return self._arrow[0]
 
-    def _recent(self, clauses: Int32, places: Int64) -> tuple[Int64, Int64]:
-        rows = self._one.view[clauses - self._clauses]
-        alone = rows >= 0
-        crowded = np.flatnonzero(rows < NOBODY)
-        if not len(crowded):
-            return places[alone], rows[alone]
-        offsets, together = self._crowds()
-        crowd = FIRST_CROWD - rows[crowded]
-        counts = offsets[crowd + 1] - offsets[crowd]
-        starts = np.cumsum(counts) - counts
-        spread = np.repeat(offsets[crowd] - starts, counts)
-        return (
-            np.concatenate((places[alone], np.repeat(places[crowded], counts))),
-            np.concatenate((rows[alone], together[spread + np.arange(len(spread))])),
-        )
+    def _recent(self, clauses: Int32, places: Int64 | None = None) -> tuple[Int64, Int64]:
+        from sensewire.model.spreading import spread_one_or_many  # numba is imported with it
+
+        mine, alone = clauses - self._clauses, self._one.view
+        crowds = self._joined
+        if crowds is None:  # putting them together takes long: only where one is needed
+            crowds = self._crowds() if np.any(alone[mine] <= FIRST_CROWD) else _NO_CROWDS
+        found, rows = spread_one_or_many(mine, alone, FIRST_CROWD, *crowds)
+        return (found if places is None else places[found]), rows
 
     def _crowds(self) -> tuple[Int64, Int64]:
         """The rows of all crowds, one after another."""

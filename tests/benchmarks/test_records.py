@@ -20,6 +20,8 @@ from records import CONTENDERS, WITHOUT_KNOWLEDGE, Effort
 from sensewire.engine import Engine
 from sensewire.match.compiled.conjunctions import Entries, Int32
 from sensewire.model.errors import SensewireError
+from sensewire.model.event import Event
+from sensewire.model.match import Matches
 from workloads.workload import Workload
 
 TINY = Effort((200, 400), 100, 0.01, 1, 3)
@@ -140,12 +142,11 @@ def test_another_error_of_the_engine_is_not_swallowed(monkeypatch: pytest.Monkey
 
 
 def test_an_engine_that_is_wrong_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    one_by_one = whole._one_by_one
+    match = Engine.match
 
-    def forgetful(*arguments: object) -> tuple[Int32, Int32]:
-        events, subscriptions = one_by_one(*arguments)  # type: ignore[arg-type]  # passed on
-        return events[1:], subscriptions[1:]
+    def forgetful(self: Engine, event: Event) -> Matches:
+        return Matches(match(self, event)[1:])
 
-    monkeypatch.setattr(whole, "_one_by_one", forgetful)
+    monkeypatch.setattr(Engine, "match", forgetful)
     with pytest.raises(WrongAnswerError, match=r"the engine \(match, one by one\) answers"):
         engine_rows(size=1_000)
