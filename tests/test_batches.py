@@ -257,6 +257,19 @@ def test_the_second_clause_of_a_subscription_says_nothing_twice() -> None:
     ]
 
 
+def test_a_clause_that_is_judged_says_nothing_twice_either() -> None:
+    engine = asking("a = 1 or b = ?x and c = ?y and ?x < ?y")
+    rows: list[dict[str, Any]] = [{"a": 1, "b": 1, "c": 2}, {"a": 1}, {"b": 1, "c": 2}]
+    assert told_in_batch(engine, json_batch(*rows)) == [["s0 at 0: -"]] * 3
+
+
+def test_of_several_clauses_the_nearest_tells_the_distance() -> None:
+    engine = asking("a <= 10 or b <= 10 within 1")
+    for row in ({"a": 11, "b": 12}, {"a": 12, "b": 11}):
+        assert told(engine, sw.Event.record(row)) == ["s0 at 0.1: -"]
+        assert told_in_batch(engine, json_batch(row)) == [["s0 at 0.1: -"]]
+
+
 # What knowledge calls attributes, and what functions read: by JSON and by columns alike.
 
 SHOP = """\

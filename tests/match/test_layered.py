@@ -26,6 +26,7 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match import layered
 from sensewire.match.compiled import values
 from sensewire.match.layered import Layered
+from sensewire.model.batch import Batch
 from sensewire.model.event import Event
 from sensewire.model.subscription import Subscription
 from sensewire.testing.events import events
@@ -264,6 +265,32 @@ def test_what_is_gone_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     held = sum(len(segment) for segment in of(engine)._segments)
     assert held <= 2 * 5 + 8 + 9  # as many again, and what is left until somebody looks
     assert all_of(engine) == ["95", "96", "97", "98", "99"]
+
+
+def test_the_matcher_itself_leaves_out_what_went() -> None:
+    """Not only because nobody subscribes to it any more."""
+    engine = Engine()
+    for text in ("a = 1", "a = 2", "select ?x where a = ?x"):
+        engine.add(sw.parse(text), id=text)
+    batch = Batch((Event.record({"a": [1, 2]}),))
+    before = of(engine).match(batch)
+    assert sorted(before.clauses.tolist()) == [0, 1]
+    assert [answer.clause for _, answer in before.answers] == [2]
+    engine.remove("a = 1")
+    assert of(engine).match(batch).clauses.tolist() == [1]
+    engine.remove("select ?x where a = ?x")
+    assert of(engine).match(batch).answers == []
+
+
+def test_a_clause_that_is_judged_is_kept_until_it_goes(tmp_path: Path) -> None:
+    engine = Engine()
+    engine.add(sw.parse("select ?x where a = ?x"), id="one")
+    engine.save(tmp_path / "index")
+    for each in (engine, Engine.open(tmp_path / "index")):
+        assert ids(each.match(Event.record({"a": 1}))) == ["one"]
+        assert len(of(each)._judged) == 1
+        each.remove("one")
+        assert of(each)._judged == {}
 
 
 # Threads

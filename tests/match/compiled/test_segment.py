@@ -167,3 +167,12 @@ def test_an_index_without_clauses_finds_nothing() -> None:
     assert isinstance(first, Layered)
     first.settle()
     assert not engine.match(sw.Event.record({"a": 1}))
+
+
+def test_properties_that_come_one_after_another_are_ranked() -> None:
+    engine = sw.Engine()
+    for number in range(40):
+        engine.add(sw.parse(f"a{number} >= 0"), id=str(number))
+    for number in range(40):
+        (match,) = engine.match(sw.Event.record({f"a{number}": 1}))
+        assert match.subscription == str(number)

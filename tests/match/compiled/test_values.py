@@ -180,6 +180,24 @@ def test_values_that_are_classes(value: Term) -> None:
     agree("compiled", asked, [Event("e", moment("2024-03-01"), facts, HOME)])
 
 
+def test_properties_of_one_text_are_told_apart() -> None:
+    kinds = [made("http://x.org/a") for made in (string, untyped, iri)]
+    asked = [
+        Subscription((Conjunction((Predicate(attribute, condition),)),))
+        for attribute in (*map(meaning, kinds), *map(exact, kinds), exact(Name("a")))
+        for condition in (Equal(meaning(term_of(5))), Equal(meaning(string("x"))))
+    ]
+    for order in (kinds, kinds[::-1]):
+        sent = [
+            Event("e", moment("2024-03-01"), (Fact(HOME, property, value),), HOME)
+            for property in order
+            for value in (term_of(5), string("x"))
+        ]
+        agreed = agree("compiled", asked, sent)
+        assert agreed.taken == len(asked)
+        assert agreed.matches > 0
+
+
 def seen_on(term: Term, axis: Axis, detail: str | None = None) -> tuple[Seen, ...]:
     known = Knowledge()
     values = Values(known, Concepts(known))
