@@ -1,6 +1,6 @@
 """What a clause asks for, as data: matchers say which features they accept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import assert_never
 
@@ -127,30 +127,22 @@ def _features_inside(conjunction: Conjunction) -> Iterator[Feature]:
 
 
 def _features_of_condition(condition: Condition) -> Iterator[Feature]:
-    match condition:
-        case Equal():
-            yield Feature.EQUAL
-        case Different():
-            yield Feature.DIFFERENT
-        case OneOf():
-            yield Feature.ONE_OF
-        case Order():
-            yield Feature.ORDER
-        case Between():
-            yield Feature.BETWEEN
-        case Text():
-            yield Feature.TEXT
-        case Exists():
-            yield Feature.EXISTS
-        case IsA():
-            yield Feature.IS_A
-        case IsDirectlyA():
-            yield Feature.IS_DIRECTLY_A
-        case IsAbove():
-            yield Feature.IS_ABOVE
-        case Binds():
-            yield Feature.BINDING
-        case _:
-            assert_never(condition)
-    if any(constant.reading is Reading.EXACT for constant in constants_of(condition)):
-        yield Feature.EXACT
+    yield _OF_CONDITIONS[type(condition)]
+    for constant in constants_of(condition):
+        if constant.reading is Reading.EXACT:
+            yield Feature.EXACT
+
+
+_OF_CONDITIONS: Mapping[type[Condition], Feature] = {
+    Equal: Feature.EQUAL,
+    Different: Feature.DIFFERENT,
+    OneOf: Feature.ONE_OF,
+    Order: Feature.ORDER,
+    Between: Feature.BETWEEN,
+    Text: Feature.TEXT,
+    Exists: Feature.EXISTS,
+    IsA: Feature.IS_A,
+    IsDirectlyA: Feature.IS_DIRECTLY_A,
+    IsAbove: Feature.IS_ABOVE,
+    Binds: Feature.BINDING,
+}

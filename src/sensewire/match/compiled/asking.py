@@ -137,13 +137,14 @@ class Asking:
         self, constants: Iterable[Constant], scope: Scope, by_class: bool = False
     ) -> Asked | None:
         terms = [spelled(constant) for constant in constants]
-        if by_class and any(term.kind is Kind.BOOLEAN for term in terms):
+        kinds = {term.kind for term in terms}
+        if by_class and Kind.BOOLEAN in kinds:
             return None  # a boolean is no class of the other texts of its value
-        if any(term.kind is Kind.NUMBER and number_of(term) != number_of(term) for term in terms):
+        if Kind.NUMBER in kinds and any(map(_is_nan, terms)):
             return None  # nothing equals NaN, but something may have it for a class
-        if not by_class and len({term.kind for term in terms}) == 1 and terms[0].kind in _CHANGED:
+        if not by_class and len(kinds) == 1 and terms[0].kind in _CHANGED:
             return _united([_between(term, term) for term in terms])
-        if any(term.kind in (*_CHANGED, Kind.UNTYPED) for term in terms):
+        if not kinds.isdisjoint((*_CHANGED, Kind.UNTYPED)):
             return None
         spans: list[Span] = []
         for term in terms:
@@ -179,6 +180,10 @@ class Asking:
                     number = self.concepts.number(above)
                     spans.append((number, number + 1))
         return Asked(Axis.WORDS, tuple(spans))
+
+
+def _is_nan(term: Term) -> bool:
+    return term.kind is Kind.NUMBER and number_of(term) != number_of(term)
 
 
 def _exactly(constant: Constant) -> Asked | None:
@@ -297,6 +302,8 @@ def _is_faithful(number: Number) -> bool:
     """
     if isinstance(number, float):
         return True
+    if isinstance(number, int):
+        return abs(number) <= 2**53
     double = comparison.as_double(number)
     if math.isinf(double):
         return False

@@ -28,6 +28,7 @@ class Attributes:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
         self._numbers: dict[Hashable, int] = {}
+        self._known: dict[tuple[Constant, bool], int] = {}
         self._under: dict[Hashable, list[int]] = defaultdict(list)
         self._serving: dict[Term, tuple[int, ...]] = {}
         self.asked: list[tuple[Constant, bool]] = []
@@ -40,6 +41,9 @@ class Attributes:
 
     def number(self, attribute: Constant, nearly: bool = False) -> int:
         """The number of an attribute; a new one where it is new."""
+        known = self._known.get((attribute, nearly))
+        if known is not None:
+            return known
         keys = frozenset(self._keys(attribute, nearly))
         number = self._numbers.get(keys)
         if number is None:
@@ -49,6 +53,7 @@ class Attributes:
             for key in keys:
                 self._under[key].append(number)
             self._serving.clear()
+        self._known[attribute, nearly] = number
         return number
 
     def served_by(self, property: Term) -> tuple[int, ...]:

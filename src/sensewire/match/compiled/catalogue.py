@@ -181,10 +181,9 @@ class Catalogue:
 
     def _test(self, predicate: Predicate, tolerance: float) -> tuple[int, bool] | None:
         key = (predicate.attribute, predicate.condition, tolerance)
-        try:
-            return self._asked[key]
-        except KeyError:
-            pass
+        known = self._asked.get(key, _NEW)
+        if known is not _NEW:
+            return known
         attribute = self.attributes.number(predicate.attribute, nearly=tolerance > 0)
         scope = self.attributes.scopes[attribute]
         asked = (
@@ -259,6 +258,9 @@ class Catalogue:
                 self.texts.append(key)
             return float(number)
         return float(key)
+
+
+_NEW = (-1, False)
 
 
 def _is_about_numbers(condition: Condition) -> bool:
