@@ -30,7 +30,7 @@ from sensewire.match.compiled.layout import (
 )
 from sensewire.match.compiled.output import grown, keep_distinct
 from sensewire.match.compiled.ranges import add, pair_ranges, unit_ranges
-from sensewire.match.compiled.simd import block_of_bits
+from sensewire.match.compiled.simd import block_of_bits, body_of_bits
 
 _SOME = 4_096  # postings
 _ROOM = 8
@@ -177,7 +177,14 @@ def _scan_certain(
         if goal & DIRECT:
             out[matches] = goal - DIRECT
             matches += 1
-        elif body_holds(goal, ranks, codes, groups, state, bits, body, intervals, True):
-            out[matches] = int64(body[goal] & uint64(0xFFFF_FFFF))
-            matches += 1
+            continue
+        verdict = int64(2)
+        if vector is not None:
+            verdict = body_of_bits(body.ctypes.data + 8 * goal, bits.ctypes.data)
+        if verdict == 2:
+            verdict = int64(
+                not body_holds(goal, ranks, codes, groups, state, bits, body, intervals, True)
+            )
+        out[matches] = int64(body[goal] & uint64(0xFFFF_FFFF))
+        matches += verdict ^ 1
     return matches

@@ -29,6 +29,7 @@ _I1, _I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 _HALVES = ir.VectorType(_I16, 32)
 _TARGETS = ir.VectorType(_I32, 8)
 _WORDS = ir.VectorType(_I64, 8)
+_PARTS = ir.VectorType(_I32, 16)
 _BYTES = ir.VectorType(_I8, 32)
 _EACH_FOURTH = 0x11111111
 
@@ -222,31 +223,40 @@ def block_of_grid(
     )
 
 
-def _bits_meet(builder: Any, words: Any, bits: Any) -> tuple[Any, Any]:
-    """For each of 8 words: whether it is of one rank; whether the event has that rank, or lacks it
-    where the word forbids it."""
+def _bits_meet(builder: Any, first: Any, second: Any, bits: Any) -> tuple[Any, Any]:
+    """For 8 words and 8 more at two addresses: which are of one rank; and for which the event has
+    that rank, or lacks it where the word forbids it. Masks of 16 bits."""
 
     def each(number: int) -> Any:
-        return ir.Constant(_WORDS, [number] * 8)
+        return ir.Constant(_PARTS, [number] * 16)
 
-    low = builder.and_(words, each(0xFFFF))
-    high = builder.and_(builder.lshr(words, each(16)), each(0xFFFF))
-    column = builder.and_(builder.lshr(words, each(32)), each(63))
-    kind = builder.and_(builder.lshr(words, each(38)), each(3))
-    code = builder.or_(low, builder.lshr(words, each(48)))  # one of them is 0
+    def parts(begin: int) -> Any:
+        lanes = ir.Constant(ir.VectorType(_I32, 16), list(range(begin, 32, 2)))
+        words = (_load(builder, address, _PARTS, 8) for address in (first, second))
+        return builder.shuffle_vector(*words, lanes)
+
+    bounds, rest = parts(0), parts(1)
+    low, high = builder.and_(bounds, each(0xFFFF)), builder.lshr(bounds, each(16))
+    column, kind = builder.and_(rest, each(63)), builder.and_(rest, each(3 << 6))
+    code = builder.or_(low, builder.lshr(rest, each(16)))  # one of them is 0
     gather = _function(
-        builder, "llvm.x86.avx512.mask.gather.qpq.512", _WORDS,
-        [_WORDS, _I8.as_pointer(), _WORDS, ir.VectorType(_I1, 8), _I32],
+        builder, "llvm.x86.avx512.mask.gather.dpi.512", _PARTS,
+        [_PARTS, _I8.as_pointer(), _PARTS, ir.VectorType(_I1, 16), _I32],
     )  # fmt: skip
-    place = builder.add(builder.mul(column, each(BITS)), builder.lshr(code, each(6)))
+    place = builder.add(builder.mul(column, each(2 * BITS)), builder.lshr(code, each(5)))
     base = builder.inttoptr(bits, _I8.as_pointer())
-    all_lanes = ir.Constant(ir.VectorType(_I1, 8), [1] * 8)
-    found = builder.call(gather, [each(0), base, place, all_lanes, _constant(8)])
-    bit = builder.and_(builder.lshr(found, builder.and_(code, each(63))), each(1))
+    all_lanes = ir.Constant(ir.VectorType(_I1, 16), [1] * 16)
+    found = builder.call(gather, [each(0), base, place, all_lanes, _constant(4)])
+    bit = builder.shl(each(1), builder.and_(code, each(31)))
+    has = builder.icmp_unsigned("!=", builder.and_(found, bit), each(0))
     forbids = builder.icmp_unsigned("==", low, each(0))
     single = builder.or_(builder.icmp_unsigned("==", low, high), forbids)
     single = builder.and_(single, builder.icmp_unsigned("==", kind, each(0)))
-    return single, builder.icmp_unsigned("!=", bit, builder.zext(forbids, _WORDS))
+
+    def mask(truths: Any) -> Any:
+        return builder.zext(builder.bitcast(truths, _I16), _I32)
+
+    return mask(single), mask(builder.xor(has, forbids))
 
 
 @instruction
@@ -267,15 +277,16 @@ def block_of_bits(
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         first, second, target, bits, place, left, out_conjunction, candidates = arguments
-        one, met = _bits_meet(builder, _load(builder, first, _WORDS, 8), bits)
-        other, met_too = _bits_meet(builder, _load(builder, second, _WORDS, 8), bits)
-        passed = builder.and_(
-            builder.or_(met, builder.not_(one)), builder.or_(met_too, builder.not_(other))
-        )
-        passed = builder.and_(_lanes(builder, passed), _up_to_eight(builder, left))
+        single, met = _bits_meet(builder, first, second, bits)
+
+        def both(mask: Any) -> Any:
+            return builder.and_(mask, builder.lshr(mask, _constant(8)))
+
+        passed = both(builder.or_(met, builder.not_(single)))
+        passed = builder.and_(passed, _up_to_eight(builder, left))
         targets = _load(builder, target, _TARGETS, 4)
         signs = builder.icmp_signed("<", targets, ir.Constant(_TARGETS, None))
-        direct = _lanes(builder, builder.and_(signs, builder.and_(one, other)))
+        direct = builder.and_(_lanes(builder, signs), both(single))
         sure, rest = builder.and_(passed, direct), builder.and_(passed, builder.not_(direct))
         numbers = ir.Constant(_TARGETS, [0x7FFFFFFF] * 8)
         found = builder.and_(_compressed(builder, sure, targets), numbers)
@@ -286,6 +297,27 @@ def block_of_bits(
         return _counts(builder, sure, rest)
 
     return types.int64(*([types.int64] * 8)), generate
+
+
+@instruction
+def body_of_bits(context: Any, body: Any, bits: Any) -> Any:
+    """Whether such an event meets the words 1 … 7 of a body: 0 it does, 1 it fails one of one
+    rank, 2 there are other words, or a tail."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        body, bits = arguments
+        header = _load(builder, body, _I64, 8)
+        single, met = _bits_meet(builder, body, body, bits)
+        masks = builder.trunc(builder.lshr(header, ir.Constant(_I64, 32)), _I32)
+        ranges = builder.and_(masks, _constant(255))
+        others = builder.lshr(masks, _constant(8))  # sets, pairs, tail
+        others = builder.or_(others, builder.and_(ranges, builder.not_(single)))
+        failed = builder.and_(ranges, builder.and_(single, builder.not_(met)))
+        zero, first, second = (ir.Constant(_I64, number) for number in range(3))
+        open = builder.select(builder.icmp_unsigned("!=", others, _constant(0)), second, zero)
+        return builder.select(builder.icmp_unsigned("!=", failed, _constant(0)), first, open)
+
+    return types.int64(types.int64, types.int64), generate
 
 
 @instruction
