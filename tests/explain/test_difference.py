@@ -287,6 +287,17 @@ def test_a_shorter_way_counts_within_a_distance_only(tmp_path: Path) -> None:
     assert told == Difference("anna", ("dachshund is nearer to or further from Thing, animal",))
 
 
+def test_what_was_above_as_an_individual_is_above_as_a_class(tmp_path: Path) -> None:
+    known = "hierarchy: {scarlet: red, crimson: CLASSES}\ninstances: {red: colour}"
+    old = knowing(tmp_path, known.replace("CLASSES", "colour"))
+    new = knowing(tmp_path, known.replace("CLASSES", "[colour, red]"))
+    vertex = iri("http://x.org/vertex")
+    facts = Fact(HOME, string("p"), vertex), Fact(vertex, RDF_TYPE, string("red"))
+    asked, sent = [parse("p is above crimson")], [Event("e", moment("2024-03-01"), facts, HOME)]
+    assert answers(old, asked, sent) != answers(new, asked, sent)
+    check(old, new, asked, sent)
+
+
 def test_a_word_that_becomes_ambiguous(tmp_path: Path) -> None:
     old = knowing(tmp_path, BEFORE)
     (tmp_path / "river.yaml").write_text("hierarchy: {bank: shore}")

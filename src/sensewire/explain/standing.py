@@ -66,7 +66,7 @@ class Standing:
                 above = {*map(self.relations.values.root, self.knowledge.above(root))} - {node}
                 individuals = (self.relations.instances.get(each, ()) for each in above)
                 yield from self._with_members(above, "above")
-                yield from self._with_members(chain(*individuals), "above")
+                yield from self._with_members(chain(*individuals), "above by its class")
             case _:
                 yield from self._with_members(self.relations.values.below(node), "below")
                 for over in self.knowledge.above(root) if near else ():
