@@ -23,8 +23,8 @@ from sensewire.match.compiled.layout import (
 )
 from sensewire.match.compiled.odd import match_odd
 from sensewire.match.compiled.panel import BATCH, match_panel
-from sensewire.match.compiled.simd import available
 from sensewire.match.compiled.single import match_single
+from sensewire.match.compiled.vectors import available
 
 _FEW = 48  # events: up to here `single` is the faster one
 _ROOM = 1 << 14

@@ -30,7 +30,7 @@ from sensewire.match.compiled.layout import (
 )
 from sensewire.match.compiled.output import grown, keep_distinct
 from sensewire.match.compiled.ranges import add, pair_ranges, unit_ranges
-from sensewire.match.compiled.simd import block_of_bits, body_of_bits
+from sensewire.match.compiled.simd_bits import block_of_bits, body_of_bits
 
 _SOME = 4_096  # postings
 _ROOM = 8
