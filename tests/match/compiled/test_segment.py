@@ -176,3 +176,15 @@ def test_properties_that_come_one_after_another_are_ranked() -> None:
     for number in range(40):
         (match,) = engine.match(sw.Event.record({f"a{number}": 1}))
         assert match.subscription == str(number)
+
+
+@pytest.mark.parametrize("texts", [["p = 1", "p = 1 within 2"], ["p = 1 within 2", "p = 1"]])
+def test_an_attribute_that_is_asked_for_nearly_is_another_one(
+    texts: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "known.yaml").write_text("properties: {p: wider}")
+    engine = sw.Engine(Knowledge.load(tmp_path / "known.yaml"))
+    for text in texts:
+        engine.add(sw.parse(text), id=text)
+    matches = engine.match(sw.Event.record({"wider": 1}))
+    assert [(match.subscription, match.distance) for match in matches] == [("p = 1 within 2", 1.0)]
