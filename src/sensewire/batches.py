@@ -2,6 +2,7 @@
 
     RecordBatch ──> facts of the attributes that are asked for ──> clauses ──> rows of subscribers
                     (columns, or JSON by the scanner)              kernels     arithmetic
+    events ────────────────────────────────────────────────────────┘
 
 Nothing here is done event by event, apart from what is rare: rows that cannot be read, that mapping
 functions have something to add to, or whose clauses only the oracle takes.
@@ -9,8 +10,9 @@ functions have something to add to, or whose clauses only the oracle takes.
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,7 +30,8 @@ from sensewire.match.dispatch import Dispatch, joined
 from sensewire.match.matcher import Answer, Found
 from sensewire.model.batch import Batch
 from sensewire.model.errors import EventError
-from sensewire.model.facts import WORD, Facts
+from sensewire.model.event import Event
+from sensewire.model.facts import WORD, Facts, Ids
 from sensewire.model.match import BatchMatches
 from sensewire.model.statistics import Seen
 from sensewire.model.terms import Term, string
@@ -50,6 +53,21 @@ FAILURES = pa.schema([_EVENT, _SUBSCRIPTION, _REASON])
 REJECTED = pa.schema([_EVENT, _REASON])
 
 
+def _row(number: int) -> str:
+    return f"row {number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a batch is read, how its rows are called, and what is wanted of it."""
+
+    decoding: Decoding
+    place: Callable[[int], str] = _row
+    with_ids: bool = False
+    encoded: bool = False
+    """Whether the ids of subscriptions are an Arrow dictionary: numbers, and the ids of all."""
+
+
 class Batches:
     """Matches batches of records, all by one dictionary of attributes and words."""
 
@@ -69,6 +87,7 @@ class Batches:
         self._lock = threading.Lock()
         self._dictionary = Dictionary()
         self._closed: set[str] = set()
+        self._fields: set[str] = set()  # closed too: they hold ids or times, and nobody asks
         self._asked: object = None
         self._mapped = frozenset(
             root
@@ -77,7 +96,7 @@ class Batches:
             for root in knowledge.attribute_roots(attribute)
         )
 
-    def matched(self, batch: pa.RecordBatch) -> BatchMatches:
+    def matched(self, batch: pa.RecordBatch, reading: "Reading | None" = None) -> BatchMatches:
         """What each row of a batch matches."""
         if isinstance(batch, pa.Table):
             batch = _one_batch(batch)
@@ -85,9 +104,8 @@ class Batches:
             raise EventError(
                 f"a {type(batch).__name__} is no batch; expected a pyarrow.RecordBatch"
             )
-        now = datetime.now(UTC)
         with self._lock:
-            facts = self._facts(batch, Decoding(now=now))
+            facts = self._facts(batch, reading or Reading(Decoding(now=datetime.now(UTC))))
         as_events = self._as_events(facts)
         rejected = dict(facts.rejected)
         gone = np.zeros(facts.count, np.bool_)
@@ -100,25 +118,54 @@ class Batches:
             found.append(self._by_others(facts, fast))
         if as_events:
             found.append(self._by_events(facts, sorted(as_events), rejected))
+        encoded = reading is not None and reading.encoded
         with self._subscribing:
-            return _tables(joined(found), self._subscribers, rejected)
+            return _tables(joined(found), self._subscribers, rejected, facts.ids, encoded)
 
-    def _facts(self, batch: pa.RecordBatch, decoding: Decoding) -> Facts:
+    def matched_events(self, events: Sequence[Event], encoded: bool) -> BatchMatches:
+        """What each of some events matches."""
+        rejected: dict[int, str] = {}
+        found = self._by_passes(events, range(len(events)), rejected)
+        ids = pa.array([event.id for event in events], pa.string())
+        with self._subscribing:
+            return _tables(found, self._subscribers, rejected, ids, encoded)
+
+    def _facts(self, batch: pa.RecordBatch, reading: "Reading") -> Facts:
+        decoding, place = reading.decoding, reading.place
         matcher = self._dispatch.of_facts
         asked = None if matcher is None else matcher.asked
         if self._dictionary.full or asked != self._asked:
             self._asked = asked
             self._prepare()
+        with_ids = reading.with_ids and decoding.id_field is not None
         if batch.schema.names == [JSON]:
+            self._know_field(decoding.time_field)
+            self._know_field(decoding.id_field if with_ids else None)
             texts = _texts_of(batch.column(0))
             is_wanted = self._is_wanted if self._knowledge.content.entities else None
             return scan(
-                *texts, self._dictionary, decoding=decoding, place=_row, is_wanted=is_wanted
+                *texts,
+                self._dictionary,
+                decoding=decoding,
+                place=place,
+                is_wanted=is_wanted,
+                with_ids=with_ids,
             )
         for name in _leaves(batch.schema):
             if self._is_wanted(name):
                 self._dictionary.attribute(name)
-        return facts_of(batch, self._dictionary, decoding=decoding, place=_row)
+        return facts_of(
+            batch, self._dictionary, decoding=decoding, place=place, with_ids=with_ids
+        )
+
+    def _know_field(self, name: str | None) -> None:
+        """Know an attribute that holds an event's id or time, whether or not it is asked for."""
+        if name is None or name in self._dictionary:
+            return
+        attribute = self._dictionary.attribute(name)
+        if not self._is_wanted(name):
+            self._dictionary.close(attribute)
+            self._fields.add(name)
 
     def _prepare(self) -> None:
         """Know the attributes that are asked for, and of some the only words that matter."""
@@ -127,9 +174,10 @@ class Batches:
             return
         words = {name: matcher.only_words(string(name)) for name in matcher.names()}
         reopened = any(name in self._closed and only is None for name, only in words.items())
-        if self._dictionary.full or reopened:
+        if self._dictionary.full or reopened or any(map(self._is_wanted, self._fields)):
             self._dictionary = Dictionary()
             self._closed = set()
+            self._fields = set()
         self._dictionary.ask_again()
         for root in self._mapped:
             self._dictionary.attribute(root.text)
@@ -138,6 +186,10 @@ class Batches:
             if only is not None:
                 self._dictionary.close(attribute, only)
                 self._closed.add(name)
+
+    def wants(self, name: str) -> bool:
+        """Whether an attribute of records can make a difference."""
+        return self._dispatch.others or self._is_wanted(name)
 
     def _is_wanted(self, name: str) -> bool:
         matcher = self._dispatch.of_facts
@@ -162,12 +214,18 @@ class Batches:
 
     def _by_events(self, facts: Facts, rows: Sequence[int], rejected: dict[int, str]) -> Found:
         """What all matchers say of rows that functions add something to."""
-        events = [facts.event_at(row) for row in rows]
+        return self._by_passes([facts.event_at(row) for row in rows], rows, rejected)
+
+    def _by_passes(
+        self, events: Sequence[Event], rows: Sequence[int], rejected: dict[int, str]
+    ) -> Found:
+        """What all matchers say of events, by the numbers of their rows, after every pass."""
         batch = normalised(Batch(events), self._knowledge)
         rejected.update((rows[place], reason) for place, reason in batch.rejected.items())
         if batch.rejected:
-            rows = [row for row in rows if row not in rejected]
-            batch = normalised(Batch([facts.event_at(row) for row in rows]), self._knowledge)
+            good = [place for place in range(len(events)) if place not in batch.rejected]
+            batch = normalised(Batch([events[place] for place in good]), self._knowledge)
+            rows = [rows[place] for place in good]
         known = self._knowledge
         self._seen.note(batch, known.is_ambiguous_in if known.content.entities else None)
         return _renumbered(self._dispatch.match(batch), rows)
@@ -184,10 +242,6 @@ class Batches:
             attribute, term = facts.words[number]
             if self._knowledge.is_ambiguous_in(string(facts.attributes[attribute]), term):
                 self._seen.note_ambiguous(term.text, count)
-
-
-def _row(number: int) -> str:
-    return f"row {number}"
 
 
 def _one_batch(table: pa.Table) -> pa.RecordBatch:
@@ -238,23 +292,34 @@ def _renumbered(found: Found, rows: Sequence[int]) -> Found:
     )
 
 
-def _tables(found: Found, subscribers: Subscribers, rejected: dict[int, str]) -> BatchMatches:
+def _tables(
+    found: Found,
+    subscribers: Subscribers,
+    rejected: dict[int, str],
+    event_ids: Ids | None,
+    encoded: bool,
+) -> BatchMatches:
     places, rows = subscribers.rows_of(found.clauses)
     # Sorted as one number each: the fastest sort that there is, and equal pairs meet.
     pairs = np.sort((found.events[places].astype(np.int64) << 32) | rows)
     if subscribers.some_have_many_clauses and len(pairs):
         pairs = pairs[np.concatenate(([True], pairs[1:] != pairs[:-1]))]
     events, rows = pairs >> 32, pairs & 0xFFFFFFFF
+    answered, failures = _answered(found.answers, subscribers, events, rows)
+    ids: Arrow
+    if encoded and not answered:
+        ids = pa.DictionaryArray.from_arrays(pa.array(rows.astype(np.int32)), subscribers.all_ids())
+    else:
+        ids = subscribers.ids(rows).cast(pa.string())
     sure = pa.Table.from_arrays(
         [
             pa.array(events),
-            subscribers.ids(rows).cast(pa.string()),
+            ids,
             pa.nulls(len(events), MATCHES.field("rows").type),
             pa.array(np.zeros(len(events))),
         ],
-        schema=MATCHES,
+        schema=MATCHES.set(1, pa.field("subscription", ids.type, nullable=False)),
     )
-    answered, failures = _answered(found.answers, subscribers, events, rows)
     matches = sure
     if answered:
         more = pa.Table.from_pylist(answered, schema=MATCHES)
@@ -266,6 +331,7 @@ def _tables(found: Found, subscribers: Subscribers, rejected: dict[int, str]) ->
         matches,
         pa.Table.from_pylist(failures, schema=FAILURES),
         pa.Table.from_pylist(reasons, schema=REJECTED),
+        event_ids,
     )
 
 

@@ -9,7 +9,7 @@ The same code runs wherever events are matched.
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from os import PathLike
 from typing import TYPE_CHECKING, Self
@@ -34,7 +34,7 @@ from sensewire.subscribers import Names, Standing, Subscribers
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sensewire.batches import Batches
+    from sensewire.batches import Batches, Reading
 
 
 _NOTHING_SELECTED: frozenset[tuple[tuple[str, Term], ...]] = frozenset({()})
@@ -95,8 +95,12 @@ class Engine:
         nearest = nsmallest(best, matches, key=lambda match: (match.distance, match.subscription))
         return Matches(tuple(nearest), matches.failures)
 
-    def match_batch(self, batch: "pa.RecordBatch") -> BatchMatches:
+    def match_batch(
+        self, batch: "pa.RecordBatch", reading: "Reading | None" = None
+    ) -> BatchMatches:
         """The matches of many records: one column an attribute, or one column `json` of bytes.
+
+        `reading` says where their ids and times stand, and what else is wanted of them.
 
         >>> import pyarrow as pa
         >>> from sensewire.language.parse import parse
@@ -107,13 +111,26 @@ class Engine:
         >>> engine.match_batch(batch).matches.select(["event", "subscription"]).to_pylist()
         [{'event': 0, 'subscription': 'anna'}]
         """
+        return self._of_batches().matched(batch, reading)
+
+    def match_events(self, events: Sequence[Event], *, encoded: bool = False) -> BatchMatches:
+        """The matches of many events, whatever they are; `event` is the place among them."""
+        for event in events:
+            _check_event(event)
+        return self._of_batches().matched_events(events, encoded)
+
+    def wants(self, attribute: str) -> bool:
+        """Whether an attribute of records, by its dotted path, can make a difference to anybody."""
+        return self._of_batches().wants(attribute)
+
+    def _of_batches(self) -> "Batches":
         if self._batches is None:
             from sensewire.batches import Batches  # the decoders' kernels are imported with it
 
             self._batches = Batches(
                 self.knowledge, self._dispatch, self._subscribers, self._seen, self._lock
             )
-        return self._batches.matched(batch)
+        return self._batches
 
     def add(self, subscription: Subscription, id: str | None = None) -> str:
         """Let a subscription stand; equal clauses are indexed once, whoever subscribed.

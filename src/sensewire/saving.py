@@ -91,6 +91,9 @@ class Saved:
     def ids(self, rows: Int64) -> Arrow:
         return self._ids.take(rows)
 
+    def all_ids(self) -> Arrow:
+        return self._ids.arrow()
+
     def clauses_of(self, row: int) -> tuple[int, ...]:
         return tuple(self._of_row[self._offsets[row] : self._offsets[row + 1]].tolist())
 

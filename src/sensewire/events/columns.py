@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import types
 
+from sensewire.events.column_ids import column_ids
 from sensewire.events.column_records import Records
 from sensewire.events.column_terms import (
     Array,
@@ -53,8 +54,11 @@ def facts_of(
     *,
     decoding: Decoding,
     place: Callable[[int], str],
+    with_ids: bool = False,
 ) -> Facts:
     """The facts of a batch's rows, each an event. `place` names a row by its number.
+
+    With ids, the facts have them.
 
     >>> from datetime import UTC, datetime
     >>> batch = pa.RecordBatch.from_pylist([{"price": 900, "tags": ["new", "eco"]}, {"price": 5}])
@@ -69,7 +73,8 @@ def facts_of(
     if decoding.time_field is not None:
         _check_times(records, decoding.time_field, reading.rejected)
     columns = reading.columns(len(batch))
-    return facts_in(columns, len(batch), dictionary, reading.rejected, records.event_at)
+    ids = column_ids(records.columns, decoding.id_field, len(batch)) if with_ids else None
+    return facts_in(columns, len(batch), dictionary, reading.rejected, records.event_at, ids)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

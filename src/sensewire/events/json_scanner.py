@@ -17,11 +17,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from sensewire.events import records
 from sensewire.events.decoding import Decoded, Decoding
 from sensewire.events.dictionary import Dictionary
 from sensewire.events.scanning import PADDING, Bytes
+from sensewire.events.scanning_ids import ids_in
 from sensewire.events.scanning_found import FACTS, OUTCOME, Found, doubled, found_for
 from sensewire.events.scanning_lines import NO_ROOM_FOR_FACTS, scan_lines, work_for
 from sensewire.events.scanning_rows import Columns, facts_in, in_order, rows_of, with_rows
@@ -29,7 +31,7 @@ from sensewire.events.scanning_values import Wanted
 from sensewire.events.strangers import are_too_many
 from sensewire.model.errors import EventError
 from sensewire.model.event import Event
-from sensewire.model.facts import Facts
+from sensewire.model.facts import Facts, Ids
 
 _FACTS_A_LINE = 12
 """For which there is room at first."""
@@ -73,12 +75,14 @@ def scan(
     decoding: Decoding,
     place: Callable[[int], str],
     is_wanted: Callable[[str], bool] | None = None,
+    with_ids: bool = False,
 ) -> Facts:
     """The facts of the lines data[starts[i] : ends[i]], each a JSON text with one event.
 
     Only attributes that the dictionary knows are read, and the time, which it knows from then on
     where a field holds it. `place` names a line by its row number. `is_wanted` is asked about every
-    other name that comes, and the dictionary then knows those that are.
+    other name that comes, and the dictionary then knows those that are. With ids, the facts have
+    them; the dictionary knows the field that holds them from then on.
 
     >>> from datetime import UTC, datetime
     >>> dictionary = Dictionary(["size.screen", "product"])
@@ -97,8 +101,9 @@ def scan(
         place,
     )
     _check_bounds(lines)
+    spans = np.zeros(2 * len(lines.starts) if with_ids else 0, np.int64)
     while True:
-        found, odd = _scanned(lines, dictionary)
+        found, odd = _scanned(lines, dictionary, spans)
         if is_wanted is None:
             break
         if are_too_many(dictionary.paths):  # then the plain decoder reads all lines
@@ -110,7 +115,7 @@ def scan(
             break
         for name in new:
             dictionary.attribute(name)
-    return _facts(lines, found, np.flatnonzero(odd).tolist(), dictionary)
+    return _facts(lines, found, np.flatnonzero(odd).tolist(), dictionary, spans)
 
 
 def _names_in(lines: Lines, rows: Iterable[int], dictionary: Dictionary) -> Iterator[str]:
@@ -149,26 +154,34 @@ def _check_bounds(lines: Lines) -> None:
         )
 
 
-def _scanned(lines: Lines, dictionary: Dictionary) -> tuple[Found, npt.NDArray[np.bool_]]:
-    """The facts of all lines but the odd ones, and which these are."""
+def _scanned(
+    lines: Lines, dictionary: Dictionary, spans: Positions
+) -> tuple[Found, npt.NDArray[np.bool_]]:
+    """The facts of all lines but the odd ones, and which these are; `spans` says where ids are."""
     time = lines.decoding.time_field
-    if time is not None and time not in dictionary:
-        dictionary.close(dictionary.attribute(time))  # whether it is one decides about the event
+    id = lines.decoding.id_field if len(spans) else None
+    for name in (time, id):
+        if name is not None and name not in dictionary:
+            dictionary.close(dictionary.attribute(name))  # no string of it is asked for
     wanted = Wanted(
         dictionary.paths,
         dictionary.closed,
         dictionary.truths,
         -1 if time is None else dictionary.attribute(time),
+        -1 if id is None else dictionary.attribute(id),
+        0 if id is None else id.count("."),
     )
     count = len(lines.starts)
     longest = int((lines.ends - lines.starts).max(initial=0))
     work = work_for(len(wanted.paths.start), longest + PADDING)
     found = found_for(_FACTS_A_LINE * count + 64)
     odd = np.zeros(count, np.bool_)
+    spans[:] = 0
     for data, starts, ends, done, stop in _padded(lines):
+        first = done
         while True:
             done = scan_lines(
-                data, starts, ends, done, stop, wanted, dictionary.table, found, work, odd
+                data, starts, ends, done, stop, wanted, dictionary.table, found, work, odd, spans
             )
             if done == stop:
                 break
@@ -176,6 +189,9 @@ def _scanned(lines: Lines, dictionary: Dictionary) -> tuple[Found, npt.NDArray[n
                 found = doubled(found)
             else:
                 dictionary.make_room(int(ends[done] - starts[done]))
+        if len(spans) and first < stop:  # as places in all of the lines' bytes
+            part = spans[2 * first : 2 * stop]
+            part[part > 0] += int(lines.starts[first] - starts[first])
     dictionary.keep_up()
     return found, odd
 
@@ -199,9 +215,12 @@ def _padded(lines: Lines) -> Iterator[tuple[Bytes, Positions, Positions, int, in
         yield _read_only(rest), _read_only(starts), _read_only(ends), safe, count
 
 
-def _facts(lines: Lines, found: Found, odd: Sequence[int], dictionary: Dictionary) -> Facts:
+def _facts(
+    lines: Lines, found: Found, odd: Sequence[int], dictionary: Dictionary, spans: Positions
+) -> Facts:
     rejected: dict[int, str] = {}
-    rows = rows_of(_odd_events(lines, odd, rejected), dictionary)
+    events = list(_odd_events(lines, odd, rejected))
+    rows = rows_of(events, dictionary)
     facts = found.counts[FACTS]
     columns = Columns(
         found.event[:facts],
@@ -212,7 +231,22 @@ def _facts(lines: Lines, found: Found, odd: Sequence[int], dictionary: Dictionar
     )
     if rows:
         columns = in_order(with_rows(columns, rows), len(lines.starts))
-    return facts_in(columns, len(lines.starts), dictionary, rejected, lines.event_at)
+    ids = None
+    if len(spans):
+        spans.reshape(-1, 2)[list(odd)] = 0  # what a line had before it was found odd
+        ids = ids_in(lines.data, spans)
+        if events:
+            ids = _with_ids(ids, events)
+    return facts_in(columns, len(lines.starts), dictionary, rejected, lines.event_at, ids)
+
+
+def _with_ids(ids: Ids, events: Sequence[tuple[int, Event]]) -> Ids:
+    """The column with the ids of some events in their places."""
+    rows = np.array([row for row, _ in events], np.int64)
+    chosen = np.arange(len(ids))
+    chosen[rows] = len(ids) + np.arange(len(rows))
+    more = pa.array([event.id for _, event in events], pa.string())
+    return pa.concat_arrays([ids, more]).take(pa.array(chosen))
 
 
 def _odd_events(

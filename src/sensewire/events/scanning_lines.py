@@ -32,6 +32,7 @@ from sensewire.events.scanning_found import FACTS, OBJECTS, OUTCOME, ROOM, Found
 from sensewire.events.scanning_paths import NOWHERE, TOP, below, lent_paths
 from sensewire.events.scanning_table import Table, hash_begun, hash_of, lent_table
 from sensewire.events.scanning_text import ESCAPED, string_end
+from sensewire.events.scanning_ids import id_span
 from sensewire.events.scanning_times import is_plain_time
 from sensewire.events.scanning_values import BAD, FULL, NOTHING, Wanted, plain_end, value_at
 from sensewire.model.flatten import LONGEST_NAMES
@@ -82,10 +83,21 @@ def scan_lines(
     found: Found,
     work: Work,
     odd: npt.NDArray[np.bool_],
+    ids: Int64,
 ) -> int:
-    """Scan lines `begin` to `stop` − 1; the number of the line that found no room, or `stop`."""
-    paths = lent_paths(wanted.paths)
-    lent_wanted = Wanted(paths, lent(wanted.closed), lent(wanted.truths), wanted.time)
+    """Scan lines `begin` to `stop` − 1; the number of the line that found no room, or `stop`.
+
+    `ids` has two places a line, for where its id starts and ends: 0 and 0 unless it has one.
+    """
+    lent_wanted = Wanted(
+        lent_paths(wanted.paths),
+        lent(wanted.closed),
+        lent(wanted.truths),
+        wanted.time,
+        wanted.id,
+        wanted.id_dots,
+    )
+    spans = lent(ids)
     facts = lent_found(found)
     lent_work = Work(
         lent(work.closing),
@@ -100,7 +112,7 @@ def scan_lines(
     for line in range(begin, stop):
         count = found.counts[FACTS]
         start, end = starts[line], ends[line]
-        outcome = _scan_line(text, start, end, line, lent_wanted, words, facts, lent_work)
+        outcome = _scan_line(text, start, end, line, lent_wanted, words, facts, lent_work, spans)
         if outcome != DONE:
             found.counts[FACTS] = count
             found.counts[OUTCOME] = outcome
@@ -177,6 +189,7 @@ def _scan_line(
     table: Table,
     found: Found,
     work: Work,
+    ids: Int64,
 ) -> int:
     at = _space_end(data, start, end)
     if at >= end or data[at] != _BRACE:
@@ -233,6 +246,13 @@ def _scan_line(
             at, kind, word, number = value_at(data, at, end, attribute, wanted, table, work.text)
             if at < 0:
                 return ODD
+            if attribute >= 0 and attribute == wanted.id:
+                from_, to = id_span(data, value_start, at, kind, depth, wanted.id_dots, work.closing)
+                if from_ < 0:
+                    return ODD
+                if to > from_:
+                    ids[2 * line] = from_
+                    ids[2 * line + 1] = to
             if attribute >= 0 and kind != NOTHING:
                 if attribute == wanted.time:
                     if has_time or not is_plain_time(data, value_start, at):

@@ -14,7 +14,7 @@ from sensewire.events.dictionary import Dictionary
 from sensewire.events.scanning import Int32, Int64, compiled
 from sensewire.model import datatypes
 from sensewire.model.event import Event
-from sensewire.model.facts import DOUBLE, INTEGER, LARGEST_INTEGER, NO_WORD, WORD, Facts
+from sensewire.model.facts import DOUBLE, INTEGER, LARGEST_INTEGER, NO_WORD, WORD, Facts, Ids
 from sensewire.model.terms import Term, number_of
 
 
@@ -116,6 +116,7 @@ def facts_in(
     dictionary: Dictionary,
     rejected: Mapping[int, str],
     event_at: Callable[[int], Event],
+    ids: Ids | None = None,
 ) -> Facts:
     """What decoders hand over."""
     return Facts(
@@ -129,4 +130,5 @@ def facts_in(
         words=dictionary.words,
         rejected=rejected,
         event_at=event_at,
+        ids=ids,
     )

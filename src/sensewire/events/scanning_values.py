@@ -57,6 +57,8 @@ class Wanted(NamedTuple):
     closed: Bytes
     truths: Int32
     time: int  # the attribute that holds the time, −1 for none
+    id: int  # the attribute that holds the id, −1 for none
+    id_dots: int  # in its name: so deep does it stand, where each part of its path is a key
 
 
 @inlined

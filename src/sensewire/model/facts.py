@@ -17,6 +17,7 @@ makes them.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,8 @@ LARGEST_INTEGER = 2**53
 
 Int32 = npt.NDArray[np.int32]
 Doubles = npt.NDArray[np.float64]
+Ids = Any
+"""An Arrow array of strings."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +51,8 @@ class Facts:
     rejected: Mapping[int, str]
     event_at: Callable[[int], Event]
     """The event of a row, whole, for whoever needs more than these facts."""
+    ids: Ids | None = None
+    """The ids that the events have themselves, where somebody asked for them; null for none."""
 
     def __len__(self) -> int:
         return self.count

@@ -61,3 +61,5 @@ class BatchMatches:
     matches: "pa.Table"
     failures: "pa.Table"
     rejected: "pa.Table"
+    ids: "pa.Array | None" = None
+    """The ids of the events, row by row, where they were asked for; null for one without."""
