@@ -23,7 +23,7 @@ settings.load_profile("laws")
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
     """Two workers: enough for an answer that depends on partitioning to show."""
-    session = spark_session(master="local[2]")
+    session = spark_session(master="local[2,3]")
     yield session
     session.stop()
 

@@ -222,6 +222,14 @@ class Engine:
         _check_event(event)
         return explained(id, standing.subscription, event, self.knowledge, self._operators)
 
+    def subscriptions(self) -> Iterator[tuple[str, Subscription]]:
+        """All that stand, with their ids, in the order in which they came."""
+        with self._lock:
+            rows = list(self._subscribers.rows())
+        for row in rows:
+            standing = self._subscribers.standing(row)
+            yield standing.id, standing.subscription
+
     def statistics(self) -> Statistics:
         """What the engine holds and what it has seen."""
         return Statistics(
@@ -245,16 +253,21 @@ class Engine:
 
     @classmethod
     def open(
-        cls, path: str | PathLike[str], *, operators: Mapping[str, Operator] | None = None
+        cls,
+        path: str | PathLike[str],
+        *,
+        operators: Mapping[str, Operator] | None = None,
+        version: str | None = None,
     ) -> Self:
         """The engine that was saved to a folder; its index is mapped, and read where it is needed.
 
         Operators are no part of the folder: those that subscriptions call are given again.
+        `version` pins one that was saved before, while it is there; the current one unless given.
         """
         from sensewire.language.parse import parse
         from sensewire.saving import Saved, apart_in, knowledge_in, opened_folder, restored
 
-        folder = opened_folder(path)
+        folder = opened_folder(path, version)
         try:
             engine = cls(knowledge_in(folder), operators=operators)
             saved = Saved.of(folder.arrays)

@@ -169,9 +169,9 @@ def _written(subscribers: Subscribers) -> Iterator[tuple[str, str, tuple[int, ..
         yield subscribers.id(row), subscribers.text(row, unparse), subscribers.clauses_of(row)
 
 
-def opened_folder(path: str | PathLike[str]) -> Folder:
-    """The folder that `save` wrote."""
-    return open_folder(path, kind=KIND, newest_version=FORMAT)
+def opened_folder(path: str | PathLike[str], version: str | None = None) -> Folder:
+    """The folder that `save` wrote: its current version, or another one that is still there."""
+    return open_folder(path, kind=KIND, newest_version=FORMAT, version=version)
 
 
 def knowledge_in(folder: Folder) -> Knowledge:

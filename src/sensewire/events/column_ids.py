@@ -20,13 +20,13 @@ def column_ids(columns: Mapping[str, Array], field: str | None, rows: int) -> Ar
     (['a', None, None], ['1', '1', '1'])
     """
     found = pa.nulls(rows, pa.string())
-    for values in _held(columns, field):
+    for values in held_at(columns, field):
         # A value that is there but no id hides what the path leads to.
         found = compute.if_else(values.is_valid(), _as_ids(values), found)
     return found
 
 
-def _held(columns: Mapping[str, Array], field: str | None) -> Iterator[Array]:
+def held_at(columns: Mapping[str, Array], field: str | None) -> Iterator[Array]:
     """The values at the path, then those of the column of the whole name, which count first."""
     if field is None:
         return

@@ -71,12 +71,16 @@ class Folder:
                     )
 
 
-def open_folder(path: str | PathLike[str], *, kind: str, newest_version: int) -> Folder:
-    """Open the current version of an index folder.
+def open_folder(
+    path: str | PathLike[str], *, kind: str, newest_version: int, version: str | None = None
+) -> Folder:
+    """Open the current version of an index folder, or the one that the caller asks for.
 
     `kind` is what the folder must hold, `newest_version` the newest format that the caller reads.
     """
     folder = Path(path)
+    if version is not None:
+        return _pinned(folder, version, kind, newest_version)
     version = current_version(folder)
     while True:
         try:
@@ -92,6 +96,20 @@ def open_folder(path: str | PathLike[str], *, kind: str, newest_version: int) ->
             version = newer
         except OSError as error:
             raise _unreadable(folder / version, error) from None
+
+
+def _pinned(folder: Path, version: str, kind: str, newest_version: int) -> Folder:
+    if VERSION_NAME.fullmatch(version) is None:
+        raise IndexFolderError(f"{version!r} is no version of an index; expected 'v000001-…'")
+    try:
+        return _opened(folder, version, kind, newest_version)
+    except FileNotFoundError:
+        raise IndexFolderError(
+            f"{folder}: the version {version} is gone, for newer ones were saved since;"
+            f" current is {current_version(folder)}"
+        ) from None
+    except OSError as error:
+        raise _unreadable(folder / version, error) from None
 
 
 def current_version(folder: Path) -> str:

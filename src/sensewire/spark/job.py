@@ -3,54 +3,60 @@
     files ──> slices ──> match ──┬──> O/*.parquet             event, subscription, rows, distance
               ingest             ├──> O/_failed/*.parquet     event, subscription, reason
                                  └──> O/_rejected/*.parquet   place, reason, raw
-    subscriptions, knowledge ────┘
+    subscriptions, knowledge ──> index folder ──┘ (mapped by every worker)
 
-The same answers come out however the files are cut. The match stage runs once: its outcomes are
-kept on disk, and the folders are written from there.
+The same answers come out however the files are cut.
 """
 
+import json
 import platform
-import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+import tempfile
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from sensewire import __version__
 from sensewire.events.decoding import LONGEST_EVENT, Decoding, Rejected
-from sensewire.events.files import Listing, listing
+from sensewire.events.files import listing
+from sensewire.events.locations import Location, location
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model.errors import SensewireError
+from sensewire.spark.errors import spark_errors
+from sensewire.spark.index import shipped
 from sensewire.spark.ingest import sliced
-from sensewire.spark.match import COUNTED, matched, rejection, shipped
-from sensewire.spark.output import FORMATS, check_free, draft_of, write_run, write_table
-from sensewire.spark.progress import Report, reported
-from sensewire.spark.schema import FAILED, MATCHES, OUTCOMES, REJECTED
-from sensewire.spark.subscriptions import Subscriptions, subscriptions_in
+from sensewire.spark.match import matched
+from sensewire.spark.outcomes import COUNTED
+from sensewire.spark.output import check_free, draft_of, finish, write_run
+from sensewire.spark.progress import Counters, Report, reported
+from sensewire.spark.standing import Standing, standing_in
+from sensewire.spark.task import Writing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_RAISED = re.compile(r"(?!Caused by)[\w.]+(Error|Exception|Interrupt): ")
-_ROWS_A_FILE = 1_000_000
+FORMATS = ("parquet", "jsonl")
 _MOST_LISTED = 1_000
 _PACKAGES = ("pyspark", "pyarrow", "orjson", "pyoxigraph")
 
 
 @dataclass(frozen=True, slots=True)
 class MatchJob:
-    """What to match against what, and where to; `now` is the moment that the run begins."""
+    """What to match against what, and where to; `now` is the moment that the run begins.
 
-    subscriptions: Path
-    events: tuple[Path, ...]
-    out: Path
+    Subscriptions are a file of JSON lines, with knowledge, or an index folder.
+    """
+
+    subscriptions: Path | None
+    events: tuple[Path | str, ...]
+    out: Path | str
     now: datetime
     knowledge: tuple[Path, ...] = ()
+    index: Path | None = None
+    index_shared: bool = False
     id_field: str | None = "id"
     time_field: str | None = None
     format: str = "parquet"
@@ -80,16 +86,26 @@ def run(
 ) -> MatchSummary:
     """Run a job. The session is asked for when the input has been seen to be there."""
     _check(job)
-    sources = (job.subscriptions, *job.events, *job.knowledge)
-    check_free(job.out, sources, overwrite=job.overwrite)
-    files = listing(job.events)
-    knowledge = Knowledge.load(*job.knowledge)
-    subscriptions = subscriptions_in(job.subscriptions, job.now, knowledge)
-    with draft_of(job.out) as draft, _spark_errors():
-        spark = session()
-        with reported(spark, report):
-            summary, seen = _run(job, files, subscriptions, knowledge, spark, draft)
-        write_run(draft, {**_record(job, subscriptions, knowledge, summary), **seen})
+    out = location(job.out)
+    events = [location(place) for place in job.events]
+    others = (job.subscriptions, job.index, *job.knowledge)
+    sources = [location(place) for place in others if place is not None]
+    check_free(out, [*events, *sources], overwrite=job.overwrite)
+    files = listing([Path(p.text) for p in events])  # TEMP
+    with tempfile.TemporaryDirectory(prefix="sensewire-index-") as place:
+        standing = standing_in(job.subscriptions, job.index, job.knowledge, job.now)
+        with draft_of(out) as draft, spark_errors():
+            spark = session()
+            counters = Counters.of(spark)
+            total = sum(file.size for file in files.files)
+            with reported(counters, total, report):
+                slices = sliced(spark, files.files, job.partitions)
+                tasks = _matched(job, slices, standing.saved(Path(place)), draft, counters)
+                rows = tasks.collect()
+            rejected = (*standing.rejected, *files.rejected)
+            finish(draft, job.format, [name for row in rows for name in row["files"]], rejected)
+            summary = _summary(rows, rejected)
+            write_run(draft, {**_record(job, standing, summary), **_seen(rows)})
     return summary
 
 
@@ -101,78 +117,47 @@ def _check(job: MatchJob) -> None:
             raise SensewireError(f"--{name} {number}: expected a whole number above 0")
 
 
-def _run(
-    job: MatchJob,
-    files: Listing,
-    subscriptions: Subscriptions,
-    knowledge: Knowledge,
-    spark: "SparkSession",
-    draft: Path,
-) -> tuple[MatchSummary, dict[str, dict[str, int]]]:
-    from pyspark import StorageLevel
-
+def _matched(
+    job: MatchJob, slices: "DataFrame", index: Path, draft: Location, counters: Counters
+) -> "DataFrame":
     decoding = Decoding(job.now, job.id_field, job.time_field, job.max_event_bytes)
-    slices = sliced(spark, files.files, job.partitions)
-    outcomes = matched(slices, shipped(spark, subscriptions.lines, knowledge), decoding)
-    outcomes = outcomes.union(_rejections(spark, (*subscriptions.rejected, *files.rejected)))
-    outcomes = outcomes.persist(StorageLevel.DISK_ONLY)
-    try:
-        counts = _counts(outcomes)
-        seen = _seen(outcomes)
-        for kind, count, columns, folder in (
-            ("match", counts.matches, MATCHES, draft),
-            ("rejected", counts.rejected, REJECTED, draft / "_rejected"),
-            ("failed", counts.failed, FAILED, draft / "_failed"),
-        ):
-            table = outcomes.where(outcomes.kind == kind).select(*columns)
-            # No more files, and so no more tasks, than what there is to write asks for.
-            write_table(table.coalesce(count // _ROWS_A_FILE + 1), folder, job.format)
-    finally:
-        with suppress(ConnectionError):  # a JVM that is gone holds nothing; why it went says more
-            outcomes.unpersist()
-    return counts, seen
+    sent = shipped(slices.sparkSession, index, shared=job.index_shared)
+    return matched(slices, sent, decoding, Writing(draft, job.format), counters)
 
 
-def _seen(outcomes: "DataFrame") -> dict[str, dict[str, int]]:
-    """Words of several meanings and functions that failed: how often, the most frequent first."""
-    counted = outcomes.where(outcomes.kind.isin(*COUNTED)).groupBy("kind", "reason")
-    rows = counted.sum("number").orderBy("sum(number)", "reason", ascending=[False, True])
-    found: dict[str, dict[str, int]] = {kind: {} for kind in COUNTED}
-    for row in rows.limit(_MOST_LISTED).collect():
-        found[row["kind"]][row["reason"]] = row["sum(number)"]
-    return found
-
-
-def _rejections(spark: "SparkSession", items: Iterable[Rejected]) -> "DataFrame":
-    """What was rejected before any event was read, as outcomes."""
-    rows = [rejection(item) for item in items]
-    return spark.createDataFrame(pa.Table.from_pylist(rows, schema=OUTCOMES)).coalesce(1)
-
-
-def _counts(outcomes: "DataFrame") -> MatchSummary:
-    rows = outcomes.groupBy("kind").agg({"*": "count", "number": "sum"}).collect()
-    counts = {row["kind"]: row["count(1)"] for row in rows}
-    events = sum(row["sum(number)"] for row in rows if row["kind"] == "count")
-    return MatchSummary(
-        events, counts.get("match", 0), counts.get("rejected", 0), counts.get("failed", 0)
+def _summary(rows: list[Any], rejected: tuple[Rejected, ...]) -> MatchSummary:
+    events, matches, bad, failed = (
+        sum(row[name] for row in rows) for name in ("events", "matches", "rejected", "failed")
     )
+    return MatchSummary(events, matches, bad + len(rejected), failed)
 
 
-def _record(
-    job: MatchJob, subscriptions: Subscriptions, knowledge: Knowledge, summary: MatchSummary
-) -> dict[str, Any]:
+def _seen(rows: list[Any]) -> dict[str, dict[str, int]]:
+    """Words of several meanings and functions that failed: how often, the most frequent first."""
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in COUNTED}
+    for row in rows:
+        for kind, some in json.loads(row["seen"]).items():
+            counts[kind].update(some)
+    return {
+        kind: dict(sorted(some.items(), key=lambda each: (-each[1], each[0]))[:_MOST_LISTED])
+        for kind, some in counts.items()
+    }
+
+
+def _record(job: MatchJob, standing: Standing, summary: MatchSummary) -> dict[str, Any]:
     options = asdict(job)
-    for name in ("events", "knowledge"):
-        options[name] = [str(path) for path in options[name]]
+    options["events"] = [location(place).name for place in job.events]
+    options["out"] = location(job.out).name
+    options["knowledge"] = [str(path) for path in job.knowledge]
     return {
         "now": options.pop("now").isoformat(),
         **asdict(summary),
         "subscriptions": {
-            "live": len(subscriptions.live),
-            "expired": subscriptions.expired,
-            "rejected": len(subscriptions.rejected),
+            "live": standing.live,
+            "expired": standing.expired,
+            "rejected": len(standing.rejected),
         },
-        "knowledge": knowledge.version,
+        "knowledge": standing.engine.knowledge.version,
         "versions": {
             "sensewire": __version__,
             "python": platform.python_version(),
@@ -180,34 +165,3 @@ def _record(
         },
         "options": options,
     }
-
-
-@contextmanager
-def _spark_errors() -> Iterator[None]:
-    """Spark's own errors as ours: what failed, in a line, and not two languages' stacks."""
-    try:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-    except ImportError:
-        yield  # whoever asks for the session says what is missing
-        return
-    try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        raise SensewireError(f"the Spark job failed: {_gist(str(error))}") from error
-    except ConnectionError as error:
-        raise SensewireError(
-            "the Spark job failed: its JVM ended, perhaps for want of memory"
-        ) from error
-
-
-def _gist(text: str) -> str:
-    """The line that says most: a Python worker's error, else the JVM's last cause, else the first.
-
-    >>> _gist("o1 failed\\nCaused by: java.io.IOException: No space left on device\\n\\tat x")
-    'java.io.IOException: No space left on device'
-    """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    raised = [line for line in lines if _RAISED.match(line)]
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    return (raised or causes or lines[:1] or ["no reason was given"])[-1]

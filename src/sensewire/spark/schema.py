@@ -1,20 +1,20 @@
 """The tables that pass between the stages of the pipeline, and those that a run writes.
 
     SLICES     what to read: a row for each slice of a file (`events.files.Slice`)
-    OUTCOMES   what came of it: rows of several kinds in one table, since a stage has one output
+    ROUTED     the same for each shard that some of the slice's events go to, and which those are
+    DONE       what a task did: counts, and the names of the files that it wrote
+    MATCHES    event, subscription, rows (null where nothing is selected), distance
+    FAILED     event, subscription, reason
+    REJECTED   place, reason, raw
 
-    kind       filled columns beside it
-    match      event, subscription, rows (null where nothing is selected), distance
-    failed     event, subscription, reason
-    rejected   place, reason, raw
-    count      number: how many events were matched
-    ambiguous  reason: a word of several meanings; number: how often events had it
-    unknown    reason: a function that failed, and why; number: for how many events
-
-Terms are written as N-Triples.
+Terms are written as N-Triples. Few rows travel between Spark and Python, and no event does.
 """
 
+from collections.abc import Sequence
+
 import pyarrow as pa
+
+from sensewire.events.decoding import Rejected
 
 _SLICES: dict[str, pa.DataType] = {
     "path": pa.string(),
@@ -27,22 +27,47 @@ _SLICES: dict[str, pa.DataType] = {
     "first_line": pa.int64(),
 }
 
-_OUTCOMES: dict[str, pa.DataType] = {
-    "kind": pa.string(),
-    "event": pa.string(),
-    "subscription": pa.string(),
-    "rows": pa.list_(pa.map_(pa.string(), pa.string())),
-    "distance": pa.float64(),
-    "place": pa.string(),
-    "reason": pa.string(),
-    "raw": pa.binary(),
-    "number": pa.int64(),
-}
-
 SLICES = pa.schema(_SLICES)
-OUTCOMES = pa.schema(_OUTCOMES)
 LINE_COUNTS = pa.schema({"row": pa.int64(), "lines": pa.int64()})
 
-MATCHES = ("event", "subscription", "rows", "distance")
-REJECTED = ("place", "reason", "raw")
-FAILED = ("event", "subscription", "reason")
+_DONE: dict[str, pa.DataType] = {
+    "events": pa.int64(),
+    "matches": pa.int64(),
+    "rejected": pa.int64(),
+    "failed": pa.int64(),
+    "files": pa.list_(pa.string()),
+    "seen": pa.string(),  # words of several meanings and functions that failed, as JSON
+}
+DONE = pa.schema(_DONE)
+
+_ROUTED: dict[str, pa.DataType] = {
+    "partition": pa.int32(),  # where it goes: every one has events of one shard only
+    "shard": pa.int32(),
+    "count": pa.int64(),  # of the slice's events
+    "chosen": pa.binary(),  # a bit for each of them
+    "done": pa.string(),  # what the task did that routed, as JSON, on a row of its own
+}
+ROUTED = pa.schema({**_SLICES, **_ROUTED})
+
+MATCHES = pa.schema(
+    {
+        "event": pa.string(),
+        "subscription": pa.string(),
+        "rows": pa.list_(pa.map_(pa.string(), pa.string())),
+        "distance": pa.float64(),
+    }
+)
+FAILED = pa.schema({"event": pa.string(), "subscription": pa.string(), "reason": pa.string()})
+REJECTED = pa.schema({"place": pa.string(), "reason": pa.string(), "raw": pa.binary()})
+
+
+def rejected_table(items: Sequence[Rejected]) -> pa.Table:
+    """What was rejected, as a table."""
+    return pa.Table.from_arrays(
+        [
+            pa.array([item.place for item in items], pa.string()),
+            pa.array([item.reason for item in items], pa.string()),
+            pa.array([item.raw for item in items], pa.binary()),
+        ],
+        schema=REJECTED,
+    )

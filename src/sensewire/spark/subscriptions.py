@@ -31,10 +31,14 @@ _LONGEST = 1_048_576
 class Subscriptions:
     """What a file of subscriptions holds: those that are live, how many are not, the bad lines."""
 
-    live: tuple[tuple[str, Subscription], ...]
-    lines: tuple[bytes, ...]  # of those that are live, for whoever reads them elsewhere
+    engine: Engine  # with those that are live
     expired: int
     rejected: tuple[Rejected, ...]
+
+    @property
+    def live(self) -> tuple[tuple[str, Subscription], ...]:
+        """Those that are live, with their ids."""
+        return tuple(self.engine.subscriptions())
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,6 @@ class Stated:
 
 def subscriptions_in(path: Path, now: datetime, knowledge: Knowledge) -> Subscriptions:
     """Read a file of subscriptions; every error of a line is kept with its place."""
-    live: list[tuple[str, Subscription]] = []
-    lines: list[bytes] = []
     rejected: list[Rejected] = []
     places: dict[str, str] = {}
     expired = 0
@@ -69,10 +71,8 @@ def subscriptions_in(path: Path, now: datetime, knowledge: Knowledge) -> Subscri
         places[stated.id] = place
         if stated.expires is not None and stated.expires <= now:
             expired += 1
-        else:
-            live.append((stated.id, stated.subscription))
-            lines.append(line.data)
-    return Subscriptions(tuple(live), tuple(lines), expired, tuple(rejected))
+            engine.remove(stated.id)
+    return Subscriptions(engine, expired, tuple(rejected))
 
 
 def stated_on(line: bytes) -> Stated:

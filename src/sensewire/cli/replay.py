@@ -1,0 +1,145 @@
+"""`sensewire replay`: what would these subscriptions have received from a history of events?"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sensewire.cli import options
+from sensewire.cli.progress import progress_bar
+from sensewire.model.errors import SensewireError
+
+if TYPE_CHECKING:
+    from sensewire.spark.replay import Received, Replayed
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_WIDTH = 60
+_SHOWN = 200
+_MOST_REASONS = 5
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "replay",
+        help="what would these subscriptions have received from a history of events, on Spark",
+        description=(
+            "Match a history of events against new subscriptions, on Spark, and show for each what "
+            "it would have received: how many events, on which days, and some of them. The last "
+            "line of stdout counts what came of it."
+        ),
+        allow_abbrev=False,
+    )
+    options.add_subscriptions(parser, required=True)
+    options.add_events(parser)
+    add = parser.add_argument
+    add("--examples", type=int, default=3, metavar="N", help="how many events to show of each; 3")
+    add("--json", type=Path, metavar="FILE", help="write all of it, every day and example, as JSON")
+    options.add_session(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the job, and show what each subscription would have received."""
+    from sensewire.events.decoding import LONGEST_EVENT
+    from sensewire.spark.replay import ReplayJob
+    from sensewire.spark.replay import run as run_job
+
+    out: Path | None = arguments.json
+    if out is not None and out.exists():
+        raise SensewireError(f"{out} exists; name another file, or remove it first")
+    longest = arguments.max_event_bytes
+    job = ReplayJob(
+        subscriptions=Path(arguments.subscriptions),
+        events=tuple(arguments.events),
+        now=options.now_of(arguments),
+        knowledge=tuple(map(Path, arguments.knowledge)),
+        id_field=options.id_field_of(arguments),
+        time_field=arguments.time_field,
+        max_event_bytes=LONGEST_EVENT if longest is None else longest,
+        partitions=arguments.partitions,
+        examples=arguments.examples,
+    )
+    with progress_bar("replaying") as report:
+        found = run_job(job, options.session_of(arguments), report)
+    for item in found.problems[:_MOST_REASONS]:
+        reason = " ".join(item.reason.split())
+        print(f"sensewire: {item.place}: {reason}", file=sys.stderr)
+    for received in found.subscriptions:
+        print("\n".join(shown(received)))
+    if out is not None:
+        out.write_text(as_json(found) + "\n", encoding="utf-8")
+    print(found)
+    return 0
+
+
+def shown(received: "Received") -> Iterator[str]:
+    """What one subscription would have received, in lines.
+
+    >>> from sensewire.spark.replay import Example, Received
+    >>> days = {"2024-03-01": 2, "2024-03-03": 8, None: 1}
+    >>> some = (Example("2024-03-03", "h.jsonl:7", "e7", '{"id": "e7"}'),)
+    >>> print("\\n".join(shown(Received("anna", 11, days, some))))
+    anna: 11 events
+      2024-03-01 ▂ █ 2024-03-03   at most 8 a day
+      1 event has no time
+      e7 (h.jsonl:7, 2024-03-03) {"id": "e7"}
+    """
+    yield f"{received.subscription}: {_events(received.matches)}"
+    days = {day: count for day, count in received.days.items() if day is not None}
+    if days:
+        yield f"  {chart(days)}"
+    untimed = received.days.get(None, 0)
+    if untimed and days:
+        yield f"  {_events(untimed)} {'has' if untimed == 1 else 'have'} no time"
+    for each in received.examples:
+        where = each.place if each.day is None else f"{each.place}, {each.day}"
+        yield f"  {each.event} ({where}) {' '.join(each.raw.split())[:_SHOWN]}"
+
+
+def chart(days: Mapping[str, int]) -> str:
+    """Counts by day as a line of bars, from the first day to the last; several days a bar if many.
+
+    >>> chart({"2024-02-28": 4, "2024-03-01": 1})
+    '2024-02-28 █ ▂ 2024-03-01   at most 4 a day'
+    """
+    first, last = (date.fromisoformat(day) for day in (min(days), max(days)))
+    span = (last - first).days + 1
+    step = -(-span // _WIDTH)
+    bars = [0] * (-(-span // step))
+    for day, count in days.items():
+        bars[(date.fromisoformat(day) - first).days // step] += count
+    most = max(bars)
+    drawn = "".join(_BLOCKS[-(-count * (len(_BLOCKS) - 1) // most)] for count in bars)
+    end = first + timedelta(days=span - 1)
+    each = "a day" if step == 1 else f"in {step} days"
+    return f"{first} {drawn} {end}   at most {most:,} {each}"
+
+
+def as_json(found: "Replayed") -> str:
+    """All that was found, as JSON; the days of events without a time under the key "none"."""
+    whole = {
+        "events": found.events,
+        "matches": found.matches,
+        "rejected": found.rejected,
+        "failed": found.failed,
+        "subscriptions": [
+            {
+                "subscription": each.subscription,
+                "matches": each.matches,
+                "days": {day or "none": count for day, count in each.days.items()},
+                "examples": [example._asdict() for example in each.examples],
+            }
+            for each in found.subscriptions
+        ],
+        "problems": [asdict(item) | {"raw": item.raw.decode(errors="replace")} for item in found.problems],
+    }
+    return json.dumps(whole, indent=2, ensure_ascii=False)
+
+
+def _events(count: int) -> str:
+    return "1 event" if count == 1 else f"{count:,} events"

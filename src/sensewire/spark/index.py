@@ -1,0 +1,65 @@
+"""How an index reaches the workers: as files that they map, never as objects.
+
+    this machine     its folder, as it is
+    a cluster        an archive that Spark copies to every machine once, and unpacks there
+    a shared path    the folder, as it is, where the user says that every machine sees it
+
+A worker opens the version that the run began with, whatever is saved to the folder meanwhile, and
+keeps it open for all of its tasks. The pages of one folder are shared by all workers of a machine.
+"""
+
+import tarfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sensewire.engine import Engine
+from sensewire.model.errors import SensewireError
+from sensewire.model.folder import current_version
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """Where workers find an index: a path, or the name of an archive; and its version."""
+
+    path: str | None
+    archive: str | None
+    version: str
+
+    def folder(self) -> Path:
+        """The index folder, on whatever machine this is asked."""
+        if self.path is not None:
+            return Path(self.path)
+        from pyspark import SparkFiles
+
+        assert self.archive is not None
+        return Path(SparkFiles.get(self.archive))
+
+
+def shipped(spark: "SparkSession", folder: Path, *, shared: bool) -> Shipped:
+    """Let the workers have an index folder."""
+    version = current_version(folder)
+    if shared or spark.sparkContext.master.startswith("local"):
+        return Shipped(str(folder.absolute()), None, version)
+    archive = folder.parent / f"sensewire-{version}.tar"
+    if not archive.exists():
+        with tarfile.open(archive, "w") as file:
+            file.add(folder, arcname=".")
+        spark.sparkContext.addArchive(str(archive))
+    return Shipped(None, archive.name, version)
+
+
+@lru_cache(maxsize=2)  # one a process; two while a session goes from one job to the next
+def opened(index: Shipped) -> Engine:
+    """The engine of an index, once a process."""
+    folder = index.folder()
+    if not folder.exists():
+        raise SensewireError(
+            f"the index {folder} is not on this machine; name a path that every machine sees, or "
+            "leave out --index-shared, so that it is sent to them"
+        )
+    return Engine.open(folder, version=index.version)

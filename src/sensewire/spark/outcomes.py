@@ -1,0 +1,158 @@
+"""What comes of a portion of events: the one place where the pipeline asks the engine.
+
+    RecordPortion ──> engine.match_batch ──┬──> matches, failures, rejections, with ids and places
+    EventPortion  ──> engine.match_events ─┘
+
+One call of the engine a portion. Rows that it rejects are read again by the plain decoder, which
+says why, or finds that a line holds several events; those are matched then.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sensewire.batches import JSON, Reading
+from sensewire.engine import Engine
+from sensewire.events import records
+from sensewire.events.decoding import Decoded, Decoding, Outcome, Rejected
+from sensewire.events.portions import EventPortion, Portion, RecordPortion
+from sensewire.model.facts import Ids
+from sensewire.model.match import BatchMatches
+from sensewire.model.statistics import Statistics
+from sensewire.spark import failpoints
+from sensewire.spark.schema import FAILED, MATCHES
+
+COUNTED = ("ambiguous", "unknown")
+"""What an engine's statistics count of the events that it sees."""
+
+compute: Any = pc  # the stubs do not know all of its functions
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
+    """What came of some events.
+
+    `matches` has event, subscription, rows, distance; event and, mostly, subscription are Arrow
+    dictionaries: numbers, and the ids that they stand for. `failed` has event, subscription,
+    reason.
+    """
+
+    events: int
+    matches: pa.Table
+    failed: pa.Table
+    rejected: tuple[Rejected, ...] = ()
+    seen: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Words of several meanings and functions that failed, and how often."""
+
+
+NOTHING = Outcomes(0, MATCHES.empty_table(), FAILED.empty_table())
+
+
+def outcomes_of(portion: Portion, engine: Engine, decoding: Decoding) -> Iterator[Outcomes]:
+    """What the engine says of a portion."""
+    for answer in answers_of(portion, engine, decoding):
+        yield Outcomes(
+            answer.events,
+            _named(answer.result.matches, answer.ids),
+            _named(answer.result.failures, answer.ids),
+            answer.rejected,
+            answer.seen,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What the engine said in one call: of all rows of a portion, or of events in some of them."""
+
+    result: BatchMatches
+    rows: Rows  # for each event of the result the row that it stands in
+    ids: Ids
+    events: int
+    rejected: tuple[Rejected, ...]
+    seen: dict[str, dict[str, int]]
+
+
+def answers_of(portion: Portion, engine: Engine, decoding: Decoding) -> Iterator[Answer]:
+    """What the engine says of a portion, call by call: mostly there is one."""
+    failpoints.reached("match", portion)
+    if isinstance(portion, EventPortion):
+        yield _of_events(portion, np.arange(len(portion)), engine)
+        return
+    before = engine.statistics()
+    reading = Reading(decoding, portion.place, with_ids=True, encoded=True)
+    result = engine.match_batch(portion.batch, reading)
+    again = list(_read_again(portion, result, decoding))
+    yield Answer(
+        result,
+        np.arange(len(portion)),
+        _ids(result, portion),
+        len(portion) - result.rejected.num_rows,
+        tuple(outcome for _, outcome in again if isinstance(outcome, Rejected)),
+        _difference(before, engine.statistics()),
+    )
+    good = [(row, outcome) for row, outcome in again if isinstance(outcome, Decoded)]
+    if good:
+        events = EventPortion(tuple(outcome for _, outcome in good))
+        yield _of_events(events, np.array([row for row, _ in good]), engine)
+
+
+def _of_events(portion: EventPortion, rows: Rows, engine: Engine) -> Answer:
+    before = engine.statistics()
+    result = engine.match_events([each.event for each in portion.decoded], encoded=True)
+    rejected = tuple(
+        Rejected(portion.place(row), portion.raw(row), reason)
+        for row, reason in _rejected_rows(result)
+    )
+    seen = _difference(before, engine.statistics())
+    return Answer(result, rows, result.ids, len(portion) - len(rejected), rejected, seen)
+
+
+def _rejected_rows(result: BatchMatches) -> Iterator[tuple[int, str]]:
+    table = result.rejected
+    return zip(table.column("event").to_pylist(), table.column("reason").to_pylist(), strict=True)
+
+
+def _read_again(
+    portion: RecordPortion, result: BatchMatches, decoding: Decoding
+) -> Iterator[tuple[int, Outcome]]:
+    """What the plain decoder makes of the rows that were rejected, by row."""
+    is_json = portion.batch.schema.names == [JSON]
+    for row, reason in _rejected_rows(result):
+        place, raw = portion.place(row), portion.raw(row)
+        read = list(records.line(raw, place, decoding)) if is_json else []
+        # A single event was refused by the engine, not by the decoder: its reason stands.
+        whole = len(read) == 1 and isinstance(read[0], Decoded)
+        for outcome in read if read and not whole else [Rejected(place, raw, reason)]:
+            yield row, outcome
+
+
+def _ids(result: BatchMatches, portion: RecordPortion) -> Ids:
+    """The ids of all rows; the place of a row that has none of its own."""
+    numbers = pa.array(portion.numbers)
+    if result.ids is None:
+        return compute.binary_join_element_wise(portion.file, numbers.cast(pa.string()), ":")
+    if not result.ids.null_count:
+        return result.ids
+    places = compute.binary_join_element_wise(portion.file, numbers.cast(pa.string()), ":")
+    return compute.coalesce(result.ids, places)
+
+
+def _named(table: pa.Table, ids: Ids) -> pa.Table:
+    """A table whose events are ids, in the place of row numbers."""
+    rows = table.column("event").combine_chunks().to_numpy().astype(np.int32)
+    events = pa.DictionaryArray.from_arrays(pa.array(rows), ids)
+    return table.set_column(0, "event", events)
+
+
+def _difference(before: Statistics, after: Statistics) -> dict[str, dict[str, int]]:
+    return {
+        kind: dict(Counter(getattr(after, kind)) - Counter(getattr(before, kind)))
+        for kind in COUNTED
+    }

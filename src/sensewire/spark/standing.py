@@ -1,0 +1,49 @@
+"""What stands when a run begins: the engine of its subscriptions, and what was wrong with them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sensewire.engine import Engine
+from sensewire.events.decoding import Rejected
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.model.errors import SensewireError
+from sensewire.spark.subscriptions import subscriptions_in
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The subscriptions of a run, in an engine; `folder` is the index folder that they came from,
+    if they did."""
+
+    engine: Engine
+    live: int
+    expired: int = 0
+    rejected: tuple[Rejected, ...] = ()
+    folder: Path | None = None
+
+    def saved(self, place: Path) -> Path:
+        """The index folder: the one that they came from, or one that is made at `place`."""
+        if self.folder is not None:
+            return self.folder
+        self.engine.save(place / "index")
+        return place / "index"
+
+
+def standing_in(
+    subscriptions: Path | None, index: Path | None, knowledge: tuple[Path, ...], now: datetime
+) -> Standing:
+    """Read subscriptions with knowledge, or open an index folder, which has both."""
+    if (subscriptions is None) == (index is None):
+        raise SensewireError("expected --subscriptions or --index, one of them")
+    if index is not None:
+        if knowledge:
+            raise SensewireError(
+                "--knowledge beside --index: the index has its own; save it again with another"
+            )
+        engine = Engine.open(index)
+        return Standing(engine, engine.statistics().subscriptions, folder=index)
+    assert subscriptions is not None
+    found = subscriptions_in(subscriptions, now, Knowledge.load(*knowledge))
+    live = found.engine.statistics().subscriptions
+    return Standing(found.engine, live, found.expired, found.rejected)
