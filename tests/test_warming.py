@@ -1,4 +1,4 @@
-"""The story of all kernels: told without a compiler where the cache has them, and without threads."""
+"""The story of all kernels: told with no compiler where the cache has them, and with no thread."""
 
 import os
 import subprocess

@@ -74,7 +74,7 @@ def is_port(words: bytes) -> bool:
 
 
 def test_the_first_word_is_the_port_whatever_is_printed_before() -> None:
-    noise = "import sensewire.warming as w; w.load_kernels = lambda: os.write(1, b'compiling…')"
+    noise = "import sensewire.warming as w; w.load_kernels = lambda: os.write(1, b'compiling')"
     assert is_port(first_words(noise))
 
 
