@@ -13,7 +13,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +61,7 @@ class Cluster:
 
     master: str
     page: str
+    variables: Mapping[str, str]
     workers: list[Worker]
 
     def status(self) -> dict[str, Any]:
@@ -72,8 +73,13 @@ class Cluster:
     def restart(self, worker: Worker) -> None:
         """Put a worker in the place of one that was killed."""
         place = self.workers.index(worker)
-        self.workers[place] = _worker(worker.folder, self.master)
+        self.workers[place] = self.started(worker.folder)
         self.wait()
+
+    def started(self, folder: Path) -> Worker:
+        """A new worker of one core, which works in this folder."""
+        options = ("--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder))
+        return _started("worker.Worker", folder, self.variables, *options, self.master)
 
     def wait(self) -> None:
         """Wait until every worker has been seen by the master."""
@@ -82,15 +88,24 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path, count: int = 2) -> Iterator[Cluster]:
+def cluster(
+    folder: Path, count: int = 2, environment: Mapping[str, str] = os.environ
+) -> Iterator[Cluster]:
     """Start a master and workers of one core each, and end them and all that they started."""
-    master = _started("master.Master", folder / "master", "--port", "0", "--webui-port", "0")
+    variables = {
+        **environment,
+        "JAVA_HOME": str(java_home(environment, packaged=packaged_java())),
+        "SPARK_LOCAL_IP": HOST,
+        "SPARK_DAEMON_MEMORY": "256m",
+    }
+    ports = ("--port", "0", "--webui-port", "0")
+    master = _started("master.Master", folder / "master", variables, *ports)
     workers: list[Worker] = []
     try:
         address = _said(master, "Starting Spark master at ")
         page = f"http://{HOST}:{_said(master, 'Bound MasterWebUI to ').rpartition(':')[2]}"
-        workers += [_worker(folder / f"worker{number}", address) for number in range(count)]
-        standing = Cluster(address, page, workers)
+        standing = Cluster(address, page, variables, workers)
+        workers += [standing.started(folder / f"worker{number}") for number in range(count)]
         standing.wait()
         yield standing
     finally:
@@ -98,24 +113,13 @@ def cluster(folder: Path, count: int = 2) -> Iterator[Cluster]:
             each.kill()
 
 
-def _worker(folder: Path, master: str) -> Worker:
-    options = ("--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder))
-    return _started("worker.Worker", folder, *options, master)
-
-
-def _started(name: str, folder: Path, *arguments: str) -> Worker:
+def _started(name: str, folder: Path, variables: Mapping[str, str], *arguments: str) -> Worker:
     folder.mkdir(parents=True, exist_ok=True)
-    settings = {
-        "JAVA_HOME": str(java_home(os.environ, packaged=packaged_java())),
-        "SPARK_LOCAL_IP": HOST,
-        "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": "-Dspark.worker.cleanup.enabled=false",
-    }
     command = [str(HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", "--host", HOST]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [*command, *arguments],
-            env={**os.environ, **settings},
+            env=dict(variables),
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -15,12 +15,13 @@ import pytest
 
 from sensewire.cli import submit
 from sensewire.spark.java import java_home, packaged_java
-from tests.spark.cluster import HOME, HOST, Cluster, Worker
+from tests.spark.cluster import HOME, HOST, Cluster, Worker, cluster
 
 pytestmark = pytest.mark.spark
 
 NOW = "2024-03-01T12:00:00Z"
 PATIENCE = 300  # seconds
+ROOT = Path(__file__).parents[2]
 SUBSCRIPTIONS = {
     "laptops": "product = laptop and price <= 1600",
     "prices": "select ?p where price = ?p and ?p > 1990",
@@ -173,12 +174,14 @@ def test_an_error_under_spark_submit_is_our_line_and_exit_code(folder: Path) -> 
     assert "exists; name another folder" in line
 
 
-def submitted(options: tuple[str, ...], arguments: list[str]) -> "subprocess.CompletedProcess[str]":
+def submitted(
+    options: tuple[str, ...], arguments: list[str], **variables: str
+) -> "subprocess.CompletedProcess[str]":
     """The command under the spark-submit of Spark's Python package."""
     java = str(java_home(os.environ, packaged=packaged_java()))
     return subprocess.run(
         [HOME / "bin" / "spark-submit", *options, submit.__file__, *arguments],
-        env=environment(JAVA_HOME=java, PYSPARK_DRIVER_PYTHON=sys.executable),
+        env=environment(JAVA_HOME=java, PYSPARK_DRIVER_PYTHON=sys.executable, **variables),
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -212,3 +215,46 @@ def wait_until(true: Callable[[], bool], run: "subprocess.Popen[str]") -> None:
         assert run.poll() is None, "the job ended before its middle was seen"
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+@pytest.mark.long
+def test_executors_run_a_packed_environment(tmp_path: Path, folder: Path, expected: Tables) -> None:
+    """As docs/deploy.md says: nothing of ours is installed where the executors run."""
+    archive = packed(tmp_path)
+    bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    with cluster(tmp_path / "cluster", environment=bare) as standing:
+        run = submitted(
+            ("--master", standing.master, "--archives", f"{archive}#environment"),
+            command(None, folder, "packed"),
+            PYSPARK_PYTHON="./environment/bin/python",
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+        assert tables(folder / "packed") == expected
+        for worker in standing.workers:
+            [environment] = worker.folder.glob("app-*/0/environment")
+            [package] = environment.glob("lib/python*/site-packages/sensewire")
+            # The kernels came with the archive: none was compiled, and so none written.
+            kernels = list(package.rglob("*.nbi"))
+            assert kernels
+            assert max(path.stat().st_mtime for path in kernels) < archive.stat().st_mtime
+
+
+def packed(place: Path) -> Path:
+    """An environment with a wheel of ours, its kernels compiled, as an archive."""
+    pip = ("-m", "pip", "--quiet", "--disable-pip-version-check")
+    constraints = ("--constraint", str(ROOT / "constraints.txt"))
+    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(place))
+    subprocess.run([sys.executable, *build, str(ROOT)], check=True)
+    [wheel] = place.glob("sensewire-*.whl")
+    home = place / "environment"
+    subprocess.run([sys.executable, "-m", "venv", home], check=True)
+    python = str(home / "bin" / "python")
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    archive = place / "environment.tar.gz"
+    for arguments in (
+        (*pip, "install", *constraints, str(wheel), "pandas", "venv-pack", "setuptools"),
+        ("-m", "sensewire.cli.main", "warm"),
+        ("-m", "venv_pack", "--quiet", "--prefix", str(home), "--output", str(archive)),
+    ):
+        subprocess.run([python, *arguments], check=True, env=alone, stdout=subprocess.DEVNULL)
+    return archive
