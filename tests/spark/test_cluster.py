@@ -231,7 +231,7 @@ def test_executors_run_a_packed_environment(tmp_path: Path, folder: Path, expect
         assert run.returncode == 0, run.stdout + run.stderr
         assert tables(folder / "packed") == expected
         for worker in standing.workers:
-            [environment] = worker.folder.glob("app-*/0/environment")
+            [environment] = worker.folder.glob("app-*/*/environment")
             [package] = environment.glob("lib/python*/site-packages/sensewire")
             # The kernels came with the archive: none was compiled, and so none written.
             kernels = list(package.rglob("*.nbi"))
