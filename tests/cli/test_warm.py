@@ -21,9 +21,9 @@ NOWHERE = "/proc/nowhere"
 
 LOOKUP_ONLY = """
 import sys
-from sensewire.cli import warm
+from sensewire import warming
 from sensewire.cli.main import main
-warm._STORY = (warm._look_up_strings,)  # seconds, where the whole story takes a minute
+warming.STORY = (warming.look_up_strings,)  # seconds, where the whole story takes a minute
 sys.exit(main(["warm"]))
 """
 

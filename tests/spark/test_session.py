@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sensewire.model.errors import SensewireError
-from sensewire.spark.session import launch_environment, session_settings, spark_session
+from sensewire.spark.session import (
+    launch_environment,
+    python_environment,
+    session_settings,
+    settings_in,
+    spark_session,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,7 +24,7 @@ JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 def test_a_process_has_one_session(spark: "SparkSession") -> None:
     assert spark_session(master=None) is spark
-    assert spark.sparkContext.master == "local[2]"
+    assert spark.sparkContext.master == "local[2,3]"
 
 
 def test_a_time_without_zone_is_utc(spark: "SparkSession") -> None:
@@ -61,7 +67,7 @@ except SensewireError as error:
     print(error)
 """
     run = subprocess.run([sys.executable, "-c", job], capture_output=True, text=True, timeout=300)
-    assert run.stdout.startswith("Spark did not start on local[1]: ")
+    assert run.stdout.startswith("Spark did not start on local[1,3]: ")
     assert "-Xmxlots" in run.stderr
 
 
@@ -84,15 +90,15 @@ def test_a_stated_python_is_the_clusters_and_loopback_is_for_this_machine(
     tmp_path: Path, master: str, python: str, address: str | None
 ) -> None:
     environment = {"HOME": str(tmp_path), "PYSPARK_PYTHON": "/of/the/cluster/python"}
-    variables = launch_environment(master, environment)
+    variables = python_environment(master, environment)
     assert variables["PYSPARK_PYTHON"] == python
     assert variables["PYSPARK_DRIVER_PYTHON"] == sys.executable
-    assert variables.get("SPARK_LOCAL_IP") == address
+    assert launch_environment(master, environment).get("SPARK_LOCAL_IP") == address
     assert session_settings(master, {}).get("spark.driver.host") == address
 
 
-def test_without_a_stated_python_a_cluster_gets_ours(tmp_path: Path) -> None:
-    variables = launch_environment("spark://host:7077", {"HOME": str(tmp_path)})
+def test_without_a_stated_python_a_cluster_gets_ours() -> None:
+    variables = python_environment("spark://host:7077", {})
     assert variables["PYSPARK_PYTHON"] == sys.executable
 
 
@@ -108,3 +114,45 @@ def test_settings_that_are_given_stand_above_ours() -> None:
 def test_a_master_that_does_not_answer_is_said_at_once() -> None:
     with pytest.raises(SensewireError, match=r"no Spark master answers at spark://127\.0\.0\.1:1"):
         spark_session(master="spark://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "spark.executor.memory", "executor.memory=4g", "=4g", "spark.=1", "spark. x=1"]
+)
+def test_a_setting_that_is_none_of_sparks_is_an_error(text: str) -> None:
+    with pytest.raises(SensewireError, match=r"is no setting of Spark; right would be NAME=VALUE"):
+        settings_in(["spark.ui.enabled=true", text])
+
+
+def test_the_last_setting_of_a_name_stands_and_may_be_empty() -> None:
+    texts = ["spark.a=1", "spark.b=", " spark.a = x=y,z "]
+    assert settings_in(texts) == {"spark.a": "x=y,z", "spark.b": ""}
+
+
+def test_the_master_is_no_setting() -> None:
+    with pytest.raises(SensewireError, match=r"the master is given by --master local\[2\]"):
+        settings_in(["spark.master=local[2]"])
+
+
+def test_the_kernels_cache_of_the_driver_is_the_executors() -> None:
+    name = "spark.executorEnv.NUMBA_CACHE_DIR"
+    assert name not in session_settings("yarn", {}, {})
+    found = session_settings("yarn", {}, {"NUMBA_CACHE_DIR": "/shared/kernels"})
+    assert found[name] == "/shared/kernels"
+    above = session_settings("yarn", {name: "/local"}, {"NUMBA_CACHE_DIR": "/shared/kernels"})
+    assert above[name] == "/local"
+
+
+def test_a_task_on_this_machine_is_tried_three_times(spark: "SparkSession", tmp_path: Path) -> None:
+    tries = str(tmp_path / "tries")
+
+    def fails_twice(_: object) -> list[int]:
+        with Path(tries).open("a+") as file:
+            file.write("x")
+            file.seek(0)
+            count = len(file.read())
+        if count < 3:
+            raise ValueError("not yet")
+        return [count]
+
+    assert spark.sparkContext.parallelize([1], 1).flatMap(fails_twice).collect() == [3]

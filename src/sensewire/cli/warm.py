@@ -1,7 +1,7 @@
 """`sensewire warm`: compile every kernel once, so that no later start has to.
 
 numba keeps what it compiled on disk, for each kernel and each combination of types that it was
-called with. So the way to fill its cache is to do, on a small scale, what an engine does: `_STORY`.
+called with. So the way to fill its cache is to do, on a small scale, what an engine does: `STORY`.
 What was compiled, and what came from the cache, is asked of numba afterwards; no list of kernels is
 kept anywhere.
 """
@@ -9,13 +9,13 @@ kept anywhere.
 import argparse
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sensewire import warming
 from sensewire.model.errors import SensewireError
 
 _WHERE = """\
@@ -79,7 +79,7 @@ def warmed() -> Warmed:
         raise SensewireError("NUMBA_DISABLE_JIT is set: there is nothing to compile; unset it")
     _check_that_kernels_are_kept()
     with event.install_recorder("numba:compile") as recorder:
-        for chapter in _STORY:
+        for chapter in warming.STORY:
             chapter()
     kernels = list(_kernels())
     return Warmed(
@@ -132,109 +132,3 @@ def _compilations(events: list[tuple[float, Any]]) -> Iterator[tuple[str, float]
 
 def _name(kernel: Any) -> str:
     return f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}"
-
-
-# The story: what an engine does, each kind of thing once.
-
-
-def _match_events() -> None:
-    from sensewire.engine import Engine
-    from sensewire.language.parse import parse
-    from sensewire.model.event import Event
-
-    engine = Engine()
-    for text in (
-        "product = laptop and price <= 1600",
-        "brand in (IBM, Dell) and not refurbished = true",
-        "price between 3 and 7 or price > 9.5",
-        'name prefix "Z" and seen > 2024-03-01 and colour exists',
-        "sports and not politics",
-        "price <= 900 within 1.5",
-        "(?page, project, ?what) and (?what, year, ?year) and ?year > 2003",
-        "everything",
-    ):
-        engine.add(parse(text))
-    values = {"product": "laptop", "price": 5, "size": 1.5, "tags": ["sports"], "seen": None}
-    for _ in range(2):  # what was just added, and what was removed meanwhile
-        engine.match(Event.record(values))
-        engine.match(Event.rdf("<urn:a> <urn:project> <urn:b> .", format="nt"))
-        engine.remove(engine.add(parse("price = 5")))
-
-
-def _match_batches() -> None:
-    import pyarrow as pa
-
-    from sensewire.engine import Engine
-    from sensewire.language.parse import parse
-
-    engine = Engine()
-    texts = (
-        "product = laptop and price <= 1600",
-        'name prefix "Z"',
-        "colour exists",
-        "not size > 5",
-    )
-    for number in range(60):
-        engine.add(parse(f"{texts[number % 4]} and price > {number}"))
-        engine.add(parse(f"product = laptop{number} and price between {number} and 90"))
-    rows = [
-        {"product": "laptop3", "price": 50, "name": "Zürich", "size": [1.5, 7], "new": True},
-        {"product": "phone", "price": 7.25, "colour": "red"},
-    ]
-    columns = pa.RecordBatch.from_pylist(rows * 40)
-    lines = pa.RecordBatch.from_pydict(
-        {
-            "json": [
-                b'{"product": "laptop3", "price": 50, "o": {"a": [1, null]}}',
-                b'{"price": 2.5e1}',
-            ]
-            * 40
-        }
-    )
-    with tempfile.TemporaryDirectory(prefix="sensewire-warm-") as place:
-        engine.save(place)
-        for each in (engine, Engine.open(place)):
-            each.match_batch(lines)
-            each.match_batch(columns)
-            each.match_batch(lines.slice(1, 1))
-            each.add(parse("product = phone and price < 9"))
-            each.match_batch(columns)
-
-
-def _look_up_strings() -> None:
-    from sensewire.model.folder import open_folder
-    from sensewire.model.folder_writing import write_folder
-    from sensewire.model.lookup import Lookup
-    from sensewire.model.strings import Strings
-
-    built = Lookup.of(Strings.of(["fox", "hen"]))
-    with tempfile.TemporaryDirectory(prefix="sensewire-warm-") as place:
-        column: dict[str, Any] = {"offsets": built.strings.offsets, "utf8": built.strings.utf8}
-        write_folder(place, {**column, "slots": built.slots}, {}, format_version=1, kind="warm")
-        mapped = open_folder(place, kind="warm", newest_version=1).arrays
-        strings = Strings(mapped["offsets"], mapped["utf8"])
-        for lookup in (built, Lookup(strings, mapped["slots"])):
-            lookup.find("fox")
-
-
-def _match_ranks() -> None:
-    import numpy as np
-
-    from sensewire.match.compiled.conjunctions import Conjunctions, Entries, Tests
-    from sensewire.match.compiled.index import Index, build
-    from sensewire.match.compiled_counting import CompiledCounting
-
-    ones, both = np.ones(2, np.int32), np.arange(2, dtype=np.int32)
-    tests = Tests(both, both == 1, np.arange(3), ones * 2, ones * 5)
-    conjunctions = Conjunctions(ones * 7, tests, np.arange(3), both)
-    many = np.arange(1_000, dtype=np.int32)
-    plain = Entries(np.arange(1_001), many % 2, many % 7 + 1)
-    one = Entries(np.arange(2), both[:1], ones[:1])
-    odd = Entries(np.array([0, 2]), both * 0, both + 1)  # two ranks on one slot
-    built = build(conjunctions, plain)
-    for index in (built, Index.from_arrays(built.arrays()), CompiledCounting.build(conjunctions)):
-        for entries in (one, plain, odd):
-            index.match(entries)
-
-
-_STORY = (_match_events, _match_batches, _look_up_strings, _match_ranks)

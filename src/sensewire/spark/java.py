@@ -190,3 +190,7 @@ def _written(home: Path, text: str) -> Path:
         Path(draft).chmod(0o755)
         Path(draft).replace(launcher)
     return home
+
+
+if __name__ == "__main__":  # JAVA_HOME=$(python -m sensewire.spark.java), for Spark's own programs
+    print(java_home(os.environ, packaged=packaged_java()))

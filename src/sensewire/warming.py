@@ -1,0 +1,158 @@
+"""What an engine does, each kind of thing once and small: whoever tells the story has every kernel.
+
+numba compiles a kernel for each combination of types that it is called with, or loads what it
+compiled before from its cache; so kernels are had by calling them as an engine does, and no list
+of them is kept anywhere. `sensewire warm` fills the cache in this way, and the daemon that Spark's
+workers are forked from loads it.
+
+Invariant: no thread is started, so that a process which told the story can be forked.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class NotCompiledError(Exception):
+    """A kernel that is not in the cache was called where nothing is to be compiled."""
+
+
+def load_kernels() -> bool:
+    """Load every kernel that the cache has, and compile none; whether the cache had them all."""
+    complete = True
+    with _compiling_refused():
+        for chapter in STORY:
+            try:
+                chapter()
+            except Exception:  # numba may wrap ours: of what follows in the chapter we know nothing
+                complete = False
+    return complete
+
+
+@contextmanager
+def _compiling_refused() -> Iterator[None]:
+    from numba.core import event
+
+    class Refusing(event.Listener):
+        def on_start(self, event: Any) -> None:
+            raise NotCompiledError(str(event.data["dispatcher"]))
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Refusing()):
+        yield
+
+
+def match_events() -> None:
+    """Subscriptions of every kind, and one event after the other."""
+    from sensewire.engine import Engine
+    from sensewire.language.parse import parse
+    from sensewire.model.event import Event
+
+    engine = Engine()
+    for text in (
+        "product = laptop and price <= 1600",
+        "brand in (IBM, Dell) and not refurbished = true",
+        "price between 3 and 7 or price > 9.5",
+        'name prefix "Z" and seen > 2024-03-01 and colour exists',
+        "sports and not politics",
+        "price <= 900 within 1.5",
+        "(?page, project, ?what) and (?what, year, ?year) and ?year > 2003",
+        "everything",
+    ):
+        engine.add(parse(text))
+    values = {"product": "laptop", "price": 5, "size": 1.5, "tags": ["sports"], "seen": None}
+    for _ in range(2):  # what was just added, and what was removed meanwhile
+        engine.match(Event.record(values))
+        engine.match(Event.rdf("<urn:a> <urn:project> <urn:b> .", format="nt"))
+        engine.remove(engine.add(parse("price = 5")))
+
+
+def match_batches() -> None:
+    """Batches of lines and of columns, by an engine and by one that was saved."""
+    import pyarrow as pa
+
+    from sensewire.engine import Engine
+    from sensewire.language.parse import parse
+
+    engine = Engine()
+    texts = (
+        "product = laptop and price <= 1600",
+        'name prefix "Z"',
+        "colour exists",
+        "not size > 5",
+    )
+    for number in range(60):
+        engine.add(parse(f"{texts[number % 4]} and price > {number}"))
+        engine.add(parse(f"product = laptop{number} and price between {number} and 90"))
+    rows = [
+        {"product": "laptop3", "price": 50, "name": "Zürich", "size": [1.5, 7], "new": True},
+        {"product": "phone", "price": 7.25, "colour": "red"},
+    ]
+    columns = pa.RecordBatch.from_pylist(rows * 40)
+    lines = pa.RecordBatch.from_pydict(
+        {
+            "json": [
+                b'{"product": "laptop3", "price": 50, "o": {"a": [1, null]}}',
+                b'{"price": 2.5e1}',
+            ]
+            * 40
+        }
+    )
+    with tempfile.TemporaryDirectory(prefix="sensewire-warm-") as place:
+        engine.save(place)
+        for each in (engine, Engine.open(place)):
+            each.match_batch(lines)
+            each.match_batch(columns)
+            each.match_batch(lines.slice(1, 1))
+            each.add(parse("product = phone and price < 9"))
+            each.match_batch(columns)
+
+
+def look_up_strings() -> None:
+    """Strings found by their hash, in memory and in a folder."""
+    from sensewire.model.folder import open_folder
+    from sensewire.model.folder_writing import write_folder
+    from sensewire.model.lookup import Lookup
+    from sensewire.model.strings import Strings
+
+    built = Lookup.of(Strings.of(["fox", "hen"]))
+    with tempfile.TemporaryDirectory(prefix="sensewire-warm-") as place:
+        column: dict[str, Any] = {"offsets": built.strings.offsets, "utf8": built.strings.utf8}
+        write_folder(place, {**column, "slots": built.slots}, {}, format_version=1, kind="warm")
+        mapped = open_folder(place, kind="warm", newest_version=1).arrays
+        strings = Strings(mapped["offsets"], mapped["utf8"])
+        for lookup in (built, Lookup(strings, mapped["slots"])):
+            lookup.find("fox")
+
+
+def match_ranks() -> None:
+    """The index itself, with entries of every kind."""
+    import numpy as np
+
+    from sensewire.match.compiled.conjunctions import Conjunctions, Entries, Tests
+    from sensewire.match.compiled.index import Index, build
+    from sensewire.match.compiled_counting import CompiledCounting
+
+    ones, both = np.ones(2, np.int32), np.arange(2, dtype=np.int32)
+    tests = Tests(both, both == 1, np.arange(3), ones * 2, ones * 5)
+    conjunctions = Conjunctions(ones * 7, tests, np.arange(3), both)
+    many = np.arange(1_000, dtype=np.int32)
+    plain = Entries(np.arange(1_001), many % 2, many % 7 + 1)
+    one = Entries(np.arange(2), both[:1], ones[:1])
+    odd = Entries(np.array([0, 2]), both * 0, both + 1)  # two ranks on one slot
+    built = build(conjunctions, plain)
+    for index in (built, Index.from_arrays(built.arrays()), CompiledCounting.build(conjunctions)):
+        for entries in (one, plain, odd):
+            index.match(entries)
+
+
+STORY: tuple[Callable[[], None], ...] = (
+    match_events,
+    match_batches,
+    look_up_strings,
+    match_ranks,
+)
+"""The chapters; each can be told without the others."""
