@@ -1,0 +1,76 @@
+"""Slices as portions for the engine: the fast way in, with the outcomes of `decode`.
+
+    JSON lines ───────────────── line_portions ──> RecordPortion   records as they lie
+    Parquet, Arrow, packed ───── tables ─────────> RecordPortion
+    RDF, documents, payloads ─── decode ─────────> EventPortion    events, from many small files too
+
+What is rejected comes between them, as it is met.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from sensewire.events.decode import decode, vanished
+from sensewire.events.decoding import Decoded, Decoding, Rejected
+from sensewire.events.files import Slice
+from sensewire.events.kinds import Kind
+from sensewire.events.line_portions import line_portions
+from sensewire.events.locations import LocationError
+from sensewire.events.record_portion import RecordPortion
+from sensewire.events.tables import Wanted, row_portions
+
+EVENTS_AT_ONCE = 1_024
+"""Events of a portion, at most."""
+
+_BYTES_AT_ONCE = 33_554_432
+
+
+@dataclass(frozen=True, slots=True)
+class EventPortion:
+    """Events that are decoded: of RDF, of JSON documents, of payloads."""
+
+    decoded: tuple[Decoded, ...]
+
+    def __len__(self) -> int:
+        return len(self.decoded)
+
+
+Portion = RecordPortion | EventPortion
+
+
+def portions(
+    parts: Iterable[Slice], decoding: Decoding, *, wanted: Wanted | None = None
+) -> Iterator[RecordPortion | EventPortion | Rejected]:
+    """The portions of some slices. With `wanted`, columns that nobody wants are not read."""
+    held: list[Decoded] = []
+    size = 0
+    for part in parts:
+        match part.file.kind:
+            case Kind.LINES | Kind.PARQUET | Kind.ARROW | Kind.PACKED:
+                yield from _records(part, decoding, wanted)
+                continue
+        for outcome in decode(part, decoding):
+            if isinstance(outcome, Rejected):
+                yield outcome
+                continue
+            held.append(outcome)
+            size += len(outcome.raw)
+            if len(held) >= EVENTS_AT_ONCE or size >= _BYTES_AT_ONCE:
+                yield EventPortion(tuple(held))
+                held, size = [], 0
+    if held:
+        yield EventPortion(tuple(held))
+
+
+def _records(
+    part: Slice, decoding: Decoding, wanted: Wanted | None
+) -> Iterator[RecordPortion | Rejected]:
+    try:
+        if part.file.kind is Kind.LINES:
+            yield from line_portions(part, decoding)
+        else:
+            yield from row_portions(part, decoding, wanted)
+    except (OSError, pa.ArrowException, LocationError) as error:
+        yield vanished(part, error)
