@@ -1,6 +1,7 @@
 """The tables that pass between the stages of the pipeline, and those that a run writes.
 
-    SLICES     what to read: a row for each slice of a file (`events.files.Slice`)
+    SLICES     what to read: a row for each slice of a file (`events.files.Slice`); `data` is filled
+               where a slice has its rows with it, packed
     OUTCOMES   what came of it: rows of several kinds in one table, since a stage has one output
 
     kind       filled columns beside it
@@ -25,6 +26,7 @@ _SLICES: dict[str, pa.DataType] = {
     "start": pa.int64(),
     "end": pa.int64(),
     "first_line": pa.int64(),
+    "data": pa.binary(),
 }
 
 _OUTCOMES: dict[str, pa.DataType] = {
