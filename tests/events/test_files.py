@@ -5,11 +5,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from sensewire.events.decode import decode
 from sensewire.events.decoding import Decoded, Decoding, Outcome, Rejected
-from sensewire.events.files import Kind, Slice, listing, slices
+from sensewire.events.files import Slice, listing, slices
+from sensewire.events.kinds import Kind, naming
 from sensewire.events.lines import count_lines
 from sensewire.model.errors import EventError
 
@@ -27,15 +30,16 @@ def test_a_folder_is_read_with_all_below_it_in_order(tmp_path: Path) -> None:
         put(tmp_path / name)
     put(tmp_path / "a/what.csv", "a,b")
     put(tmp_path / "a/x.jsonl.gz")
+    put(tmp_path / "a/x.zip")
     found = listing([tmp_path])
-    assert [file.id for file in found.files] == ["b.jsonl", "c.TTL", "a/z.nq"]
+    assert [file.id for file in found.files] == ["b.jsonl", "c.TTL", "a/x.jsonl.gz", "a/z.nq"]
     assert [file.name for file in found.files] == [str(tmp_path / file.id) for file in found.files]
     assert [item.place for item in found.rejected] == [
         str(tmp_path / "a/what.csv"),
-        str(tmp_path / "a/x.jsonl.gz"),
+        str(tmp_path / "a/x.zip"),
     ]
     assert "expected .jsonl .ndjson .json .nq" in found.rejected[0].reason
-    assert "not unpacked" in found.rejected[1].reason
+    assert "archives are not opened" in found.rejected[1].reason
 
 
 def test_names_are_as_given_and_paths_absolute(
@@ -56,8 +60,14 @@ def test_what_is_named_must_be_there_and_of_a_known_kind(tmp_path: Path) -> None
         listing([tmp_path / "none.jsonl"])
     with pytest.raises(EventError, match=r"names in '\.csv'"):
         listing([put(tmp_path / "a.csv")])
-    with pytest.raises(EventError, match="not unpacked"):
-        listing([put(tmp_path / "a.jsonl.gz")])
+    with pytest.raises(EventError, match="archives are not opened; unpack it"):
+        listing([put(tmp_path / "a.jsonl.zip")])
+    with pytest.raises(EventError, match=r"\.parquet is not read from inside \.gz; unpack it"):
+        listing([put(tmp_path / "a.parquet.gz")])
+    with pytest.raises(EventError, match=r"a\.parquet: no Parquet that can be read, perhaps trunc"):
+        listing([put(tmp_path / "a.parquet", b"PAR1")])
+    with pytest.raises(EventError, match=r"a\.arrow: no Arrow IPC that can be read"):
+        listing([put(tmp_path / "a.arrow", b"")])
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(EventError, match="no regular file"):
         listing([tmp_path / "pipe.jsonl"])
@@ -78,13 +88,52 @@ def test_json_is_looked_into(tmp_path: Path, text: str, kind: Kind) -> None:
     assert file.kind == kind
 
 
-def test_only_json_lines_are_cut(tmp_path: Path) -> None:
-    paths = [put(tmp_path / "e.jsonl", "x" * 10), put(tmp_path / "e.nq", "x" * 10)]
-    lines, quads = listing(paths).files
+@pytest.mark.parametrize("name", ["e.jsonl", "e.nq"])
+def test_lines_are_cut_anywhere(tmp_path: Path, name: str) -> None:
+    (lines,) = listing([put(tmp_path / name, "x" * 10)]).files
     assert [(part.start, part.end) for part in slices(lines, 4)] == [(0, 4), (4, 8), (8, 10)]
-    assert [(part.start, part.end) for part in slices(quads, 4)] == [(0, 10)]
-    (empty,) = listing([put(tmp_path / "empty.jsonl")]).files
+    assert [part.weight for part in slices(lines, 4)] == [4, 4, 2]
+    (empty,) = listing([put(tmp_path / f"empty-{name}")]).files
     assert [list(decode(part, PLAIN)) for part in slices(empty, 4)] == [[]]
+
+
+@pytest.mark.parametrize("name", ["e.jsonl.gz", "e.nq.zst", "e.trig", "e.ttl", "e.txt"])
+def test_all_else_is_not_cut(tmp_path: Path, name: str) -> None:
+    (file,) = listing([put(tmp_path / name, "x" * 10)]).files
+    assert [(part.start, part.end) for part in slices(file, 4)] == [(0, 10)]
+
+
+def test_parquet_is_cut_between_row_groups(tmp_path: Path) -> None:
+    table = pa.table({"a": list(range(100))})
+    for name in ("a", "b"):
+        parquet.write_table(table, tmp_path / f"{name}.parquet", row_group_size=30)
+    (file, _) = listing([tmp_path]).files
+    assert [group.rows for group in file.groups] == [30, 30, 30, 10]
+    cut = [(part.start, part.end, part.first_line) for part in slices(file, 1)]
+    assert cut == [(0, 1, 1), (1, 2, 31), (2, 3, 61), (3, 4, 91)]
+    cut = [(part.start, part.end, part.first_line) for part in slices(file, file.size // 2)]
+    assert cut[0][:2] == (0, 1)
+    assert cut[-1][1] == 4
+    assert [(part.start, part.end) for part in slices(file, file.size)] == [(0, 4)]
+    assert sum(part.weight for part in slices(file, 1)) in range(file.size - 4, file.size + 1)
+
+
+def test_the_facts_of_a_payload_are_no_event_of_their_own(tmp_path: Path) -> None:
+    for name in ("a/photo.jpg", "a/photo.jpg.json", "a/other.json", "b.png.json"):
+        put(tmp_path / name, "{}")
+    found = {file.id: file.kind for file in listing([tmp_path]).files}
+    assert found == {
+        "b.png.json": Kind.LINES,
+        "a/other.json": Kind.LINES,
+        "a/photo.jpg": Kind.PAYLOAD,
+    }
+
+
+def test_a_name_means_the_same_on_every_machine() -> None:
+    assert naming("a.TXT").kind is Kind.PAYLOAD
+    assert naming("a.json.xz") == (Kind.JSON, ".json", ".xz")
+    with pytest.raises(EventError, match="names in ''"):
+        naming("folder.jsonl/.jsonl")
 
 
 def test_a_slice_of_lines_becomes_events_and_rejects(tmp_path: Path) -> None:

@@ -280,7 +280,7 @@ def test_bad_events_of_every_kind_lose_nothing_else(
         "broken.ttl:2": "broken Turtle",
         "dtd.rdf:1": "DTD",
         "remote.jsonld:1": "remote context",
-        "packed.jsonl.gz": "not unpacked",
+        "packed.jsonl.gz:1": "the .gz file is truncated",
         "table.csv": "expected .jsonl",
         "lines.jsonl:1": "longer than 8,388,608 bytes",
         "lines.jsonl:2": "nested deeper than 1,024 levels",

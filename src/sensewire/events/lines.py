@@ -16,9 +16,20 @@ from typing import BinaryIO, NamedTuple
 
 from sensewire.events.decoding import KEPT_OF_LONG
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PIECE = 1_048_576
 _TAIL = 4_096
+_BACK = 65_536
+
+
+class BrokenOff(Exception):  # noqa: N818 (the end of what can be read, and its place)
+    """Lines that end because their file is broken: in which line, what there is of it, and why."""
+
+    def __init__(self, number: int, data: bytes, reason: str) -> None:
+        super().__init__(reason)
+        self.number = number
+        self.data = data
+        self.reason = reason
 
 
 class Line(NamedTuple):
@@ -43,24 +54,61 @@ def lines_in(
     >>> [line.data for line in lines_in(io.BytesIO(b"a\\r\\nbb\\nccc"), 1, 7, longest=9)]
     [b'bb', b'ccc']
     """
-    position = _first_start(file, start, end)
+    position = first_start(file, start, end)
     number = first_line
     while position < end:
         at_start = position == 0
-        limit = longest + 2 + (len(_BYTE_ORDER_MARK) if at_start else 0)
+        limit = longest + 2 + (len(BYTE_ORDER_MARK) if at_start else 0)
         piece = file.readline(limit)
         if not piece:
             return
         position += len(piece)
-        data = _without_end(piece.removeprefix(_BYTE_ORDER_MARK) if at_start else piece)
+        data = without_end(piece.removeprefix(BYTE_ORDER_MARK) if at_start else piece)
         if len(data) <= longest:
             yield Line(number, data)
         else:
             skipped, tail = (0, b"") if piece.endswith(b"\n") else _skip(file)
             position += skipped
-            tail = _without_end((data + tail)[-_TAIL:] if skipped else data[-_TAIL:])
+            tail = without_end((data + tail)[-_TAIL:] if skipped else data[-_TAIL:])
             yield Line(number, data[: min(longest, KEPT_OF_LONG)], True, tail)
         number += 1
+
+
+def first_start(file: BinaryIO, start: int, end: int) -> int:
+    """Where the first line that starts at `start` or later starts; the file is left there."""
+    if start == 0:
+        if file.seekable():  # else it has just been opened
+            file.seek(0)
+        return 0
+    position = start - 1
+    file.seek(position)
+    while position < end:
+        piece = file.readline(_PIECE)
+        position += len(piece)
+        if not piece or piece.endswith(b"\n"):
+            break
+    return position
+
+
+def starts_before(file: BinaryIO, position: int) -> Iterator[int]:
+    """Where the lines that start before a position start, the last one first.
+
+    >>> import io
+    >>> list(starts_before(io.BytesIO(b"a\\nbb\\nccc"), 5))
+    [2, 0]
+    """
+    # A line starts after each newline; one at position - 1 would start at the position itself.
+    end = position - 1
+    while end > 0:
+        start = max(end - _BACK, 0)
+        file.seek(start)
+        block = file.read(end - start)
+        found = len(block)
+        while (found := block.rfind(b"\n", 0, found)) >= 0:
+            yield start + found + 1
+        end = start
+    if position > 0:
+        yield 0
 
 
 def count_lines(file: BinaryIO, start: int, end: int) -> int:
@@ -85,21 +133,6 @@ def count_lines(file: BinaryIO, start: int, end: int) -> int:
     return count
 
 
-def _first_start(file: BinaryIO, start: int, end: int) -> int:
-    """Where the first line that starts at `start` or later starts; the file is left there."""
-    if start == 0:
-        file.seek(0)
-        return 0
-    position = start - 1
-    file.seek(position)
-    while position < end:
-        piece = file.readline(_PIECE)
-        position += len(piece)
-        if not piece or piece.endswith(b"\n"):
-            break
-    return position
-
-
 def _skip(file: BinaryIO) -> tuple[int, bytes]:
     """Read on to the end of the line; how many bytes that were, and the last of them."""
     skipped, tail = 0, b""
@@ -111,5 +144,6 @@ def _skip(file: BinaryIO) -> tuple[int, bytes]:
     return skipped, tail
 
 
-def _without_end(piece: bytes) -> bytes:
+def without_end(piece: bytes) -> bytes:
+    """A line without its end."""
     return piece.removesuffix(b"\n").removesuffix(b"\r") if piece.endswith(b"\n") else piece

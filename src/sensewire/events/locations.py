@@ -70,10 +70,11 @@ class Status(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A file below a folder: where it is, and its path under the folder."""
+    """A file below a folder: where it is, its path under the folder, its size where it is known."""
 
     location: "Location"
     path: str
+    size: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +135,9 @@ class Location:
     def sibling(self, name: str) -> "Location":
         """What has another name in the same folder."""
         if self.is_local:
+            shown = Path(self.name)
             return Location(
-                str(Path(self.text).with_name(name)), str(Path(self.name).with_name(name))
+                str(Path(self.text).with_name(name)), str(shown.with_name(name) if shown.name else name)
             )
         parts = urlsplit(self.text)
         path = f"{parts.path.rstrip('/').rpartition('/')[0]}/{quote(name)}"
@@ -194,17 +196,20 @@ class Location:
             for name in sorted(names):
                 if not name.startswith(_HIDDEN):
                     path = (Path(here) / name).relative_to(self.text).as_posix()
-                    yield Found(self.child(path), path)
+                    yield Found(self.child(path), path, None)
 
     def _selected(self) -> Iterator[Found]:
         system, path = self._place()
         found: Any = system.get_file_info(fs.FileSelector(path, recursive=True))
-        files = (info.path for info in found if info.type is fs.FileType.File)
-        paths = [file.removeprefix(path).lstrip("/") for file in files]
+        sizes = {
+            info.path.removeprefix(path).lstrip("/"): info.size
+            for info in found
+            if info.type is fs.FileType.File
+        }
         # The order of a walk: a folder's files before the folders in it.
-        for below in sorted(paths, key=lambda path: [*_folders(path), (0, path)]):
+        for below in sorted(sizes, key=lambda path: (*_folders(path), (0, path))):
             if not any(part.startswith(_HIDDEN) for part in below.split("/")):
-                yield Found(self.child(below), below)
+                yield Found(self.child(below), below, sizes[below])
 
 
 def location(place: "str | Path | Location") -> Location:

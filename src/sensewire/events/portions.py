@@ -1,54 +1,88 @@
-"""TEMPORARY."""
-from collections.abc import Callable, Iterable, Iterator
+"""Slices as portions for the engine: the fast way in, with the outcomes of `decode`.
+
+    JSON lines ───────────────── line_portions ──> RecordPortion   records as they lie
+    Parquet, Arrow, packed ───── tables ─────────> RecordPortion
+    RDF, documents, payloads ─── decode ─────────> EventPortion    events, from many small files too
+
+What is rejected comes between them, as it is met.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-import numpy as np, numpy.typing as npt, pyarrow as pa
-from sensewire.events.decode import decode
-from sensewire.events.decoding import Decoded, Decoding, Rejected, too_long
-from sensewire.events.files import Kind, Slice
-from sensewire.events.lines import lines_in
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RecordPortion:
-    batch: pa.RecordBatch
-    file: str
-    numbers: npt.NDArray[np.int64]
-    def place(self, row: int) -> str:
-        return f"{self.file}:{self.numbers[row]}"
-    def raw(self, row: int) -> bytes:
-        return self.batch.column(0)[row].as_py().rstrip(b"\r\n")
+import pyarrow as pa
 
-    def __len__(self) -> int:
-        return self.batch.num_rows
-    def at(self, rows):
-        chosen = np.asarray(rows, np.int64)
-        return RecordPortion(self.batch.take(pa.array(chosen)), self.file, self.numbers[chosen])
+from sensewire.events.decode import decode, vanished
+from sensewire.events.decoding import Decoded, Decoding, Rejected
+from sensewire.events.files import Slice
+from sensewire.events.kinds import Kind
+from sensewire.events.line_portions import line_portions
+from sensewire.events.locations import LocationError
+from sensewire.events.record_portion import RecordPortion
+from sensewire.events.tables import Wanted, row_portions
+
+EVENTS_AT_ONCE = 1_024
+"""Events of a portion, at most."""
+
+_BYTES_AT_ONCE = 33_554_432
+
 
 @dataclass(frozen=True, slots=True)
 class EventPortion:
+    """Events that are decoded: of RDF, of JSON documents, of payloads."""
+
     decoded: tuple[Decoded, ...]
+
     def __len__(self) -> int:
         return len(self.decoded)
+
     def place(self, row: int) -> str:
+        """Where an event stands."""
         return self.decoded[row].place
+
     def raw(self, row: int) -> bytes:
+        """The bytes that an event was read from."""
         return self.decoded[row].raw
-    def at(self, rows):
-        return EventPortion(tuple(self.decoded[r] for r in rows))
+
+    def at(self, rows: Sequence[int]) -> "EventPortion":
+        """Some of the events."""
+        return EventPortion(tuple(self.decoded[row] for row in rows))
+
 
 Portion = RecordPortion | EventPortion
 
-def portions(parts: Iterable[Slice], decoding: Decoding, *, wanted: Callable[[str], bool] | None = None) -> Iterator[RecordPortion | EventPortion | Rejected]:
+
+def portions(
+    parts: Iterable[Slice], decoding: Decoding, *, wanted: Wanted | None = None
+) -> Iterator[RecordPortion | EventPortion | Rejected]:
+    """The portions of some slices. With `wanted`, columns that nobody wants are not read."""
+    held: list[Decoded] = []
+    size = 0
     for part in parts:
+        match part.file.kind:
+            case Kind.LINES | Kind.PARQUET | Kind.ARROW | Kind.PACKED:
+                yield from _records(part, decoding, wanted)
+                continue
+        for outcome in decode(part, decoding):
+            if isinstance(outcome, Rejected):
+                yield outcome
+                continue
+            held.append(outcome)
+            size += len(outcome.raw)
+            if len(held) >= EVENTS_AT_ONCE or size >= _BYTES_AT_ONCE:
+                yield EventPortion(tuple(held))
+                held, size = [], 0
+    if held:
+        yield EventPortion(tuple(held))
+
+
+def _records(
+    part: Slice, decoding: Decoding, wanted: Wanted | None
+) -> Iterator[RecordPortion | Rejected]:
+    try:
         if part.file.kind is Kind.LINES:
-            with open(part.file.path, "rb") as f:
-                rows = [l for l in lines_in(f, part.start, part.end, first_line=part.first_line, longest=decoding.longest) if not l.is_empty]
-            for l in rows:
-                if l.too_long: yield Rejected(f"{part.file.name}:{l.number}", l.data, too_long(decoding.longest, len(l.data)))
-            rows = [l for l in rows if not l.too_long]
-            for i in range(0, len(rows), 4096):
-                some = rows[i:i+4096]
-                yield RecordPortion(pa.RecordBatch.from_pydict({"json": pa.array([l.data for l in some], pa.large_binary())}), part.file.name, np.array([l.number for l in some], np.int64))
+            yield from line_portions(part, decoding)
         else:
-            got = list(decode(part, decoding))
-            yield from (o for o in got if isinstance(o, Rejected))
-            yield EventPortion(tuple(o for o in got if isinstance(o, Decoded)))
+            yield from row_portions(part, decoding, wanted)
+    except (OSError, pa.ArrowException, LocationError) as error:
+        yield vanished(part, error)

@@ -1,15 +1,21 @@
 """RDF as events: N-Quads and TriG by their named graphs, any other syntax one document an event.
 
-N-Quads is read line by line, in bounded memory: a bad line spoils its own event only. TriG is read
-as a document; what stands before an error stays, whole graphs only. What is wrong with RDF and what
-is refused (DTDs, remote contexts) is `model.rdf`'s matter.
+N-Quads is read line by line, in bounded memory: a bad line spoils its own event only. A part of a
+file gives the events that start in it:
+
+    g1  g1 ┆ g1  g2  g2 ┆ g2  g2 ┆ g2  g3        parts ┆ give: g1; g2; nothing; g3
+
+TriG is read as a document; what stands before an error stays, whole graphs only. What is wrong with
+RDF and what is refused (DTDs, remote contexts) is `model.rdf`'s matter.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
 
-from sensewire.events.decoding import Decoded, Decoding, Outcome, Rejected, too_long
-from sensewire.events.lines import Line
+from sensewire.events.decoding import KEPT_OF_LONG, Decoded, Decoding, Outcome, Rejected, too_long
+from sensewire.events.lines import BrokenOff, Line, first_start, lines_in, starts_before
 from sensewire.events.runs import Run
 from sensewire.model import rdf
 from sensewire.model.errors import EventError
@@ -29,43 +35,98 @@ _TRIG_TOKEN = re.compile(
 )
 
 
-def nquads(lines: Iterable[Line], file: str, decoding: Decoding) -> Iterator[Outcome]:
-    """The events of N-Quads lines: one for each unbroken run of one named graph's quads."""
+@dataclass(frozen=True, slots=True)
+class Running:
+    """That a run is open where reading begins, and of which graph (None: the default one)."""
+
+    graph: Term | None
+
+
+def nquads(
+    lines: Iterable[Line],
+    file: str,
+    decoding: Decoding,
+    *,
+    running: Running | None = None,
+    later: Callable[[int], Iterable[Line]] = lambda number: (),
+) -> Iterator[Outcome]:
+    """The events of N-Quads lines: one for each unbroken run of one named graph's quads.
+
+    Of a part of a file: the runs that start in it. What continues the run that is `running` where
+    the part begins is passed over; `later` gives the lines that follow it, from a number on, which
+    are read until the part's last run ends.
+    """
     run: Run | None = None
-    for line in lines:
-        if line.is_empty or line.data.lstrip().startswith(b"#"):
-            continue
-        place = f"{file}:{line.number}"
-        try:
-            graph, fact = _statement(line, decoding)
-        except EventError as error:
-            named = _graph_at_end(line)
-            if named is None and run is None:
-                yield Rejected(place, line.data, str(error))
+    number = 0
+    try:
+        for line in lines:
+            number = line.number
+            said = _said(line, decoding)
+            if said is None or (running is not None and said.continues(running.graph)):
                 continue
-            if run is None or (named is not None and named != run.graph):
+            running = None
+            place = f"{file}:{line.number}"
+            if run is None and not said.decides:
+                yield Rejected(place, line.data, str(said.problem))
+                continue
+            if run is None or not said.continues(run.graph):
                 if run is not None:
                     yield run.outcome()
-                run = Run(named, place, decoding)
-            run.spoil(place, str(error), line.data)
-            continue
-        if run is None or run.graph != graph:
-            if run is not None:
-                yield run.outcome()
-            run = Run(graph, place, decoding)
-        run.add(fact, line.data)
+                run = Run(said.graph, place, decoding)
+            said.enter(run, place, line.data)
+        for line in later(number + 1) if run is not None else ():
+            said = _said(line, decoding)
+            if said is not None and run is not None:
+                if not said.continues(run.graph):
+                    break
+                said.enter(run, f"{file}:{line.number}", line.data)
+    except BrokenOff as broken:
+        place = f"{file}:{broken.number}"
+        if run is not None:
+            run.spoil(place, "its file breaks off here, so it may lack facts", broken.data)
+            yield run.outcome()
+        yield Rejected(place, broken.data, broken.reason)
+        return
     if run is not None:
         yield run.outcome()
 
 
-def trig(raw: bytes, file: str, decoding: Decoding) -> Iterator[Outcome]:
-    """The events of a TriG document, up to its first error; what is broken is rejected with it."""
+def running_before(file: BinaryIO, start: int, end: int, decoding: Decoding) -> Running | None:
+    """The run that is open where a part of a file begins; None where nothing before is in a run.
+
+    Read backwards to the last line that decides: a statement, or a bad line that names its graph.
+    """
+    first = first_start(file, start, end)
+    for position in starts_before(file, first) if first < end else ():
+        (line,) = lines_in(file, position, position + 1, longest=decoding.longest)
+        said = _said(line, decoding)
+        if said is not None and said.decides:
+            return Running(said.graph)
+    return None
+
+
+def trig(
+    raw: bytes, file: str, decoding: Decoding, *, broken: str | None = None
+) -> Iterator[Outcome]:
+    """The events of a TriG document, up to its first error; what is broken is rejected with it.
+
+    `broken` says why this is only the beginning of the document, where it is: then the last event
+    may lack facts, and is rejected too.
+    """
+    whole = raw if broken is None else _whole_blocks(raw)
     try:
-        statements = list(rdf.quads(raw, "trig"))
+        statements = list(rdf.quads(whole, "trig"))
     except EventError as error:
-        yield from _up_to(error, raw, file, decoding)
+        yield from _up_to(error, whole, file, decoding)
     else:
-        yield from (run.outcome() for run in _runs(statements, file, decoding))
+        runs = list(_runs(statements, file, decoding))
+        if runs and broken is not None:
+            runs[-1].spoil(file, "its file breaks off, so it may lack facts", b"")
+        yield from (run.outcome() for run in runs)
+    if broken is not None:
+        line = raw.count(b"\n") + 1
+        rest = raw[len(whole) :][: min(decoding.longest, KEPT_OF_LONG)]
+        yield Rejected(f"{file}:{line}", rest, broken)
 
 
 def document(raw: bytes, format: str, file: str, id: str, decoding: Decoding) -> Outcome:
@@ -76,6 +137,38 @@ def document(raw: bytes, format: str, file: str, id: str, decoding: Decoding) ->
     except EventError as error:
         return Rejected(f"{file}:{_position(error)[0]}", raw, str(error))
     return Decoded(f"{file}:1", raw, Event(id, time, event.facts, event.home))
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a line says: a fact of a graph; or a problem, perhaps of a graph that it names."""
+
+    graph: Term | None
+    decides: bool  # whether it is known of which graph the line is
+    fact: Fact | None = None
+    problem: str | None = None
+
+    def continues(self, graph: Term | None) -> bool:
+        """Whether the line belongs to a run of a graph that is open where it stands."""
+        return not self.decides or self.graph == graph
+
+    def enter(self, run: Run, place: str, raw: bytes) -> None:
+        if self.fact is not None:
+            run.add(self.fact, raw)
+        else:
+            run.spoil(place, str(self.problem), raw)
+
+
+def _said(line: Line, decoding: Decoding) -> _Said | None:
+    """What a line says; None where it is empty, or a comment."""
+    if line.is_empty or line.data.lstrip().startswith(b"#"):
+        return None
+    try:
+        graph, fact = _statement(line, decoding)
+    except EventError as error:
+        named = _graph_at_end(line)
+        return _Said(named, named is not None, problem=str(error))
+    return _Said(graph, True, fact)
 
 
 def _statement(line: Line, decoding: Decoding) -> tuple[Term | None, Fact]:
@@ -163,6 +256,12 @@ def _blocks(text: str, end: int) -> tuple[int, int | None]:
             depth -= 1
             whole, inside = (token.end(), None) if depth == 0 else (whole, inside)
     return whole, inside
+
+
+def _whole_blocks(raw: bytes) -> bytes:
+    """The beginning of a document, up to the end of its last whole block."""
+    text = raw.decode("utf-8-sig", errors="ignore")  # a character may be cut in two
+    return text[: _blocks(text, len(text))[0]].encode()
 
 
 def _graph_of_block(opened: str) -> Term | None:

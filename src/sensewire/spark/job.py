@@ -91,7 +91,7 @@ def run(
     others = (job.subscriptions, job.index, *job.knowledge)
     sources = [location(place) for place in others if place is not None]
     check_free(out, [*events, *sources], overwrite=job.overwrite)
-    files = listing([Path(p.text) for p in events])  # TEMP
+    files = listing(events)
     with tempfile.TemporaryDirectory(prefix="sensewire-index-") as place:
         standing = standing_in(job.subscriptions, job.index, job.knowledge, job.now)
         with draft_of(out) as draft, spark_errors():

@@ -19,7 +19,7 @@ from sensewire.events.files import Slice
 from sensewire.events.portions import Portion, portions
 from sensewire.spark.careful import carefully
 from sensewire.spark.index import Shipped, opened
-from sensewire.spark.ingest import slices_of
+from sensewire.spark.ingest import slices_in
 from sensewire.spark.outcomes import NOTHING, Outcomes, outcomes_of
 from sensewire.spark.progress import Counters
 from sensewire.spark.schema import DONE
@@ -40,14 +40,16 @@ def matched(
     from pyspark.sql.pandas.types import from_arrow_schema
 
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        parts = [part for batch in batches for part in slices_of(batch)]
-        if not parts:
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        if not rows:
             return
         engine = opened(index)
         with Task(writing, counters) as task:
-            for outcomes in outcomes_in(parts, engine, decoding, is_careful=task.is_again):
+            for outcomes in outcomes_in(
+                slices_in(rows), engine, decoding, is_careful=task.is_again
+            ):
                 task.add(outcomes)
-        yield task.done(weight_of(parts))
+        yield task.done(sum(row["weight"] for row in rows))
 
     return slices.mapInArrow(stage, from_arrow_schema(DONE))
 
@@ -68,8 +70,3 @@ def outcomes_in(
         else:
             yield from matching(portion)
 
-
-
-def weight_of(parts: Iterable[Slice]) -> int:
-    """How much work slices are, beside others."""
-    return sum(part.end - part.start for part in parts)

@@ -27,7 +27,7 @@ from sensewire.events.portions import Portion, portions
 from sensewire.model.errors import SensewireError
 from sensewire.spark.errors import spark_errors
 from sensewire.spark.index import Shipped, opened, shipped
-from sensewire.spark.ingest import sliced, slices_of
+from sensewire.spark.ingest import sliced, slices_in
 from sensewire.spark.outcomes import Answer, Rows, answers_of
 from sensewire.spark.progress import Counters, Report, reported
 from sensewire.spark.schema import REPLAYED
@@ -127,11 +127,11 @@ def _replayed(
     from pyspark.sql.pandas.types import from_arrow_schema
 
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        parts = [part for batch in batches for part in slices_of(batch)]
-        if not parts:
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        if not rows:
             return
-        tally = tallied(parts, opened(index), decoding, examples)
-        counters.add(sum(part.end - part.start for part in parts), tally.counts)
+        tally = tallied(slices_in(rows), opened(index), decoding, examples)
+        counters.add(sum(row["weight"] for row in rows), tally.counts)
         row = {"tally": json.dumps(tally.as_json())}
         yield pa.RecordBatch.from_pylist([row], schema=REPLAYED)
 

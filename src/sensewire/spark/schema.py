@@ -1,6 +1,14 @@
 """The tables that pass between the stages of the pipeline, and those that a run writes.
 
     SLICES     what to read: a row for each slice of a file (`events.files.Slice`)
+                 path, name     where the file is, and what people call it
+                 id             of the event, where the file is one
+                 kind           how it holds events (`events.kinds.Kind`)
+                 size           of the file, in bytes
+                 start, end     which part: bytes, or numbers of row groups
+                 first_line     the number of the part's first line or row
+                 data           packed rows, where they travel with the slice
+                 weight         about how many bytes there are to read
     ROUTED     the same for each shard that some of the slice's events go to, and which those are
     DONE       what a task did: counts, and the names of the files that it wrote
     MATCHES    event, subscription, rows (null where nothing is selected), distance
@@ -25,6 +33,8 @@ _SLICES: dict[str, pa.DataType] = {
     "start": pa.int64(),
     "end": pa.int64(),
     "first_line": pa.int64(),
+    "data": pa.binary(),
+    "weight": pa.int64(),
 }
 
 SLICES = pa.schema(_SLICES)

@@ -96,7 +96,7 @@ def matched_in_shards(
                     place = shard * each + (task.number + shard) % each
                     bits = np.packbits(chosen[shard]).tobytes()
                     yield _row(row, place, shard, chosen.shape[1], bits)
-        done = task.done(sum(map(_weight, slices_in(rows))) // 2)
+        done = task.done(sum(row["weight"] for row in rows) // 2)
         place = task.number % (shards * each)
         yield _row(rows[0], place, _NO_SHARD, 0, b"", done.to_pylist()[0])
 
@@ -114,16 +114,12 @@ def matched_in_shards(
                 engine = _shard(index.shards[row["shard"]])
                 for outcomes in _outcomes_in(part, row, engine, decoding, task):
                     task.add(outcomes, counts_events=False)
-                weight += _weight(part) // (2 * shards)
+                weight += row["weight"] // (2 * shards)
         yield task.done(weight)
 
     routed = slices.mapInArrow(route, from_arrow_schema(ROUTED))
     placed = routed.repartitionById(shards * each, col("partition"))
     return placed.mapInArrow(match, from_arrow_schema(DONE))
-
-
-def _weight(part: Slice) -> int:
-    return part.end - part.start
 
 
 def _row(

@@ -1,0 +1,55 @@
+"""Pictures, sounds, films, texts: each file is one event, whose payload is the file's bytes.
+
+    photo.jpg         the payload
+    photo.jpg.json    its facts: a JSON object, where there is one
+
+with `file.name`, `file.path` (under what the user named), `file.type` and `file.size` beside them.
+Only these two files are read: what the facts themselves name is not.
+"""
+
+from itertools import chain
+
+from sensewire.events.decoding import KEPT_OF_LONG, Decoded, Decoding, Outcome, Rejected, too_long
+from sensewire.events.files import EventFile, companion
+from sensewire.events.kinds import media_type
+from sensewire.events.locations import Standing
+from sensewire.events.records import read_json
+from sensewire.model import flatten
+from sensewire.model.errors import EventError
+from sensewire.model.event import Event, Fact, distinct
+from sensewire.model.terms import HOME
+
+
+def payload(file: EventFile, raw: bytes, decoding: Decoding) -> Outcome:
+    """A file's bytes as an event, with the facts that stand beside it."""
+    record = {
+        "name": file.id.rpartition("/")[2],
+        "path": file.id,
+        "type": media_type(file.name),
+        "size": len(raw),
+    }
+    try:
+        stated = _facts_beside(file, decoding)
+        attributes = chain(flatten.attributes(stated), flatten.attributes({"file": record}))
+        facts = distinct(Fact(HOME, name, value) for name, value in attributes)
+        time = decoding.time_in(facts, HOME)
+    except EventError as error:
+        return Rejected(file.name, raw[:KEPT_OF_LONG], str(error))
+    return Decoded(file.name, raw, Event(file.id, time, facts, HOME, payload=raw))
+
+
+def _facts_beside(file: EventFile, decoding: Decoding) -> dict[str, object]:
+    place = companion(file.location)
+    if place.status().standing is Standing.NOTHING:
+        return {}
+    with place.open() as opened:
+        raw = opened.read(decoding.longest + 1)
+    if len(raw) > decoding.longest:
+        raise EventError(f"{place.name}: {too_long(decoding.longest, 0)}")
+    try:
+        data = read_json(raw.removeprefix(b"\xef\xbb\xbf"))
+    except EventError as error:
+        raise EventError(f"{place.name}: {error}") from None
+    if not isinstance(data, dict):
+        raise EventError(f"{place.name}: a payload's facts are one JSON object")
+    return data

@@ -1,0 +1,204 @@
+"""Rows of Parquet files, of Arrow files and of packed cells, as portions of records.
+
+    parquet   row groups ──────────┐
+    arrow     record batches ──────┼──> batches of at most 16,384 rows, numbered through the file
+    packed    cells: IPC streams ──┘
+
+Each file is read by its own schema. With `wanted`, only the columns are read in which somebody
+wants something: a struct's leaves are wanted by their dotted paths. What is broken costs its row
+group, its cell or the rest of its Arrow file, and is rejected with the number of its first row.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet, types
+
+from sensewire.events.arrow_files import ROWS_AT_ONCE, Choice, ipc_batches
+from sensewire.events.column_terms import compute, is_list
+from sensewire.events.decoding import KEPT_OF_LONG, Decoding, Rejected, too_long
+from sensewire.events.files import PACKED, Slice
+from sensewire.events.kinds import Kind
+from sensewire.events.locations import reason_of
+from sensewire.events.record_portion import JSON, RecordPortion
+
+Wanted = Callable[[str], bool]
+"""Whether an attribute is asked for."""
+
+_CELLS_AT_ONCE = 16
+_BROKEN = (OSError, pa.ArrowException, ValueError)
+
+
+def row_portions(
+    part: Slice, decoding: Decoding, wanted: Wanted | None = None
+) -> Iterator[RecordPortion | Rejected]:
+    """The rows of a slice of a Parquet or Arrow file, or of packed rows."""
+    choice = None if wanted is None else _choice(wanted, decoding)
+    match part.file.kind:
+        case Kind.PACKED:
+            batches = _packed(part, choice)
+        case Kind.ARROW:
+            batches = _arrow(part, choice)
+        case _:
+            batches = _parquet(part, choice)
+    for item in batches:
+        if isinstance(item, Rejected):
+            yield item
+        elif item.is_json:
+            yield from _json_portions(item, decoding)
+        else:
+            yield item
+
+
+def count_packed(part: Slice) -> int:
+    """How many numbers the rows of a slice of packed cells take."""
+    return sum(
+        1 if isinstance(cell, Rejected) else sum(map(len, cell)) for cell in _cells(part, None)
+    )
+
+
+def _parquet(part: Slice, choice: Choice | None) -> Iterator[RecordPortion | Rejected]:
+    name = part.file.name
+    with part.file.location.open_arrow() as file, parquet.ParquetFile(file) as read:
+        columns = None if choice is None else choice(read.schema_arrow)
+        number = part.first_line
+        for group in _groups(part, read):
+            first = number
+            number += read.metadata.row_group(group).num_rows
+            try:
+                for batch in _batches_of(read, group, ROWS_AT_ONCE, columns):
+                    yield _portion(batch, name, first)
+                    first += len(batch)
+            except _BROKEN as error:
+                reason = f"row group {group + 1} is corrupt ({reason_of(error)})"
+                yield Rejected(
+                    f"{name}:{first}", b"", f"{reason}; rows {first} to {number - 1} are not read"
+                )
+
+
+def _arrow(part: Slice, choice: Choice | None) -> Iterator[RecordPortion | Rejected]:
+    name, number = part.file.name, part.first_line
+    with part.file.location.open_arrow() as file:
+        try:
+            for batch in ipc_batches(file, choice):
+                yield _portion(batch, name, number)
+                number += len(batch)
+        except _BROKEN as error:
+            reason = f"the Arrow file is truncated or corrupt here ({reason_of(error)})"
+            yield Rejected(f"{name}:{number}", b"", f"{reason}; rows from {number} are not read")
+
+
+def _packed(part: Slice, choice: Choice | None) -> Iterator[RecordPortion | Rejected]:
+    name, number = part.file.name, part.first_line
+    for cell in _cells(part, choice):
+        if isinstance(cell, Rejected):
+            yield replace(cell, place=f"{name}:{number}")
+            number += 1
+            continue
+        for batch in cell:
+            yield _portion(batch, name, number)
+            number += len(batch)
+
+
+def _cells(part: Slice, choice: Choice | None) -> Iterator[list[pa.RecordBatch] | Rejected]:
+    if part.data is not None:
+        yield _cell(pa.py_buffer(part.data), choice)
+        return
+    with part.file.location.open_arrow() as file, parquet.ParquetFile(file) as read:
+        for group in _groups(part, read):
+            try:
+                for batch in _batches_of(read, group, _CELLS_AT_ONCE, [PACKED]):
+                    for cell in batch.column(0):
+                        yield _cell(cell.as_buffer(), choice) if cell.is_valid else []
+            except _BROKEN as error:
+                reason = f"row group {group + 1} is corrupt ({reason_of(error)})"
+                yield Rejected("", b"", f"{reason}; its cells from here on are not read")
+
+
+def _cell(data: pa.Buffer, choice: Choice | None) -> list[pa.RecordBatch] | Rejected:
+    """A cell is read whole or not at all: what it holds was written at once."""
+    try:
+        return list(ipc_batches(pa.BufferReader(data), choice))
+    except _BROKEN as error:
+        kept = data.slice(0, min(data.size, KEPT_OF_LONG)).to_pybytes()
+        return Rejected("", kept, f"no Arrow IPC stream that can be read ({reason_of(error)})")
+
+
+def _groups(part: Slice, read: parquet.ParquetFile) -> range:
+    found = read.metadata.num_row_groups
+    if part.end > found:
+        raise OSError(f"it has {found} row groups only: it was changed")
+    return range(part.start, part.end)
+
+
+def _batches_of(
+    read: parquet.ParquetFile, group: int, rows: int, columns: list[str] | None
+) -> Iterator[pa.RecordBatch]:
+    return read.iter_batches(
+        batch_size=rows, row_groups=[group], columns=columns, use_threads=False
+    )
+
+
+def _portion(batch: pa.RecordBatch, name: str, first: int) -> RecordPortion:
+    return RecordPortion(batch, name, np.arange(first, first + len(batch), dtype=np.int64))
+
+
+def _json_portions(
+    portion: RecordPortion, decoding: Decoding
+) -> Iterator[RecordPortion | Rejected]:
+    """A portion whose texts are bytes, and none of them too long."""
+    column: Any = portion.batch.column(0)
+    try:
+        texts = compute.cast(column, pa.large_binary())
+    except pa.ArrowException:
+        reason = f"the one column {JSON!r} is of type {column.type}; expected JSON texts"
+        yield Rejected(portion.place(0), b"", reason)
+        return
+    long = np.asarray(compute.fill_null(compute.binary_length(texts), 0)) > decoding.longest
+    for row in np.flatnonzero(long).tolist():
+        kept = texts[row].as_buffer()[: min(decoding.longest, KEPT_OF_LONG)].to_pybytes()
+        yield Rejected(portion.place(row), kept, too_long(decoding.longest, len(kept)))
+    if long.any():
+        texts = texts.filter(pa.array(~long))
+    batch = pa.RecordBatch.from_arrays([texts], names=[JSON])
+    if len(batch):
+        yield RecordPortion(batch, portion.file, portion.numbers[~long])
+
+
+def _choice(wanted: Wanted, decoding: Decoding) -> Choice:
+    """The columns to read: where somebody wants a leaf, and where the id or the time stands."""
+    held = [name for name in (decoding.id_field, decoding.time_field) if name is not None]
+
+    def chosen(schema: pa.Schema) -> list[str]:
+        names = [
+            field.name
+            for field in schema
+            if any(name == field.name or name.startswith(f"{field.name}.") for name in held)
+            or any(wanted(leaf) for leaf in leaves(field.name, field.type))
+        ]
+        others = [name for name in schema.names if name not in names]
+        # Rows are counted by a column; and one column `json` alone would be taken for JSON texts.
+        return [*names, *others[:1]] if not names or names == [JSON] else names
+
+    return chosen
+
+
+def leaves(path: str, form: pa.DataType) -> Iterator[str]:
+    """The dotted paths of a column and all that is in it.
+
+    >>> list(leaves("size", pa.struct({"screen": pa.int64(), "tags": pa.list_(pa.string())})))
+    ['size.screen', 'size.tags']
+    """
+    waiting: list[tuple[str, Any]] = [(path, form)]  # Any: what a type has depends on the type
+    while waiting:
+        path, inner = waiting.pop()
+        while is_list(inner) or types.is_dictionary(inner) or types.is_run_end_encoded(inner):
+            inner = inner.value_type
+        if types.is_struct(inner):
+            members = [inner.field(place) for place in range(inner.num_fields)]
+            waiting.extend((f"{path}.{member.name}", member.type) for member in members[::-1])
+        else:
+            yield path
