@@ -17,9 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sensewire.batches import JSON, Reading
+from sensewire.batches import Reading
 from sensewire.engine import Engine
-from sensewire.events import records
 from sensewire.events.decoding import Decoded, Decoding, Outcome, Rejected
 from sensewire.events.portions import EventPortion, Portion, RecordPortion
 from sensewire.model.facts import Ids
@@ -123,13 +122,12 @@ def _read_again(
     portion: RecordPortion, result: BatchMatches, decoding: Decoding
 ) -> Iterator[tuple[int, Outcome]]:
     """What the plain decoder makes of the rows that were rejected, by row."""
-    is_json = portion.batch.schema.names == [JSON]
     for row, reason in _rejected_rows(result):
-        place, raw = portion.place(row), portion.raw(row)
-        read = list(records.line(raw, place, decoding)) if is_json else []
-        # A single event was refused by the engine, not by the decoder: its reason stands.
-        whole = len(read) == 1 and isinstance(read[0], Decoded)
-        for outcome in read if read and not whole else [Rejected(place, raw, reason)]:
+        read = list(portion.outcomes(row, decoding))
+        if len(read) == 1 and isinstance(read[0], Decoded):
+            # It is an event: the engine refused it, or could not read a column of it.
+            read = [Rejected(portion.place(row), portion.raw(row), reason)]
+        for outcome in read:
             yield row, outcome
 
 
