@@ -167,11 +167,12 @@ def test_spark_submit_on_this_machine(folder: Path, expected: Tables) -> None:
 
 
 def test_an_error_under_spark_submit_is_our_line_and_exit_code(folder: Path) -> None:
-    run = submitted(("--master", "local[2]"), command(None, folder, "local"))
+    (folder / "taken").mkdir()
+    run = submitted(("--master", "local[2]"), command(None, folder, "taken"))
     assert run.returncode == 2
     # spark-submit writes to its output whatever the program wrote, to its errors too.
     [line] = [line for line in run.stdout.splitlines() if line.startswith("sensewire: ")]
-    assert "exists; name another folder" in line
+    assert f"{folder / 'taken'} exists" in line
 
 
 def submitted(
