@@ -10,9 +10,8 @@ kept on disk, and the folders are written from there.
 """
 
 import platform
-import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -26,6 +25,7 @@ from sensewire.events.decoding import LONGEST_EVENT, Decoding, Rejected
 from sensewire.events.files import Listing, listing
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model.errors import SensewireError
+from sensewire.spark.failures import spark_errors
 from sensewire.spark.ingest import sliced
 from sensewire.spark.match import COUNTED, matched, rejection, shipped
 from sensewire.spark.output import FORMATS, check_free, draft_of, write_run, write_table
@@ -36,7 +36,6 @@ from sensewire.spark.subscriptions import Subscriptions, subscriptions_in
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_RAISED = re.compile(r"(?!Caused by)[\w.]+(Error|Exception|Interrupt): ")
 _ROWS_A_FILE = 1_000_000
 _MOST_LISTED = 1_000
 _PACKAGES = ("pyspark", "pyarrow", "orjson", "pyoxigraph")
@@ -85,7 +84,7 @@ def run(
     files = listing(job.events)
     knowledge = Knowledge.load(*job.knowledge)
     subscriptions = subscriptions_in(job.subscriptions, job.now, knowledge)
-    with draft_of(job.out) as draft, _spark_errors():
+    with draft_of(job.out) as draft, spark_errors():
         spark = session()
         with reported(spark, report):
             summary, seen = _run(job, files, subscriptions, knowledge, spark, draft)
@@ -180,34 +179,3 @@ def _record(
         },
         "options": options,
     }
-
-
-@contextmanager
-def _spark_errors() -> Iterator[None]:
-    """Spark's own errors as ours: what failed, in a line, and not two languages' stacks."""
-    try:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-    except ImportError:
-        yield  # whoever asks for the session says what is missing
-        return
-    try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        raise SensewireError(f"the Spark job failed: {_gist(str(error))}") from error
-    except ConnectionError as error:
-        raise SensewireError(
-            "the Spark job failed: its JVM ended, perhaps for want of memory"
-        ) from error
-
-
-def _gist(text: str) -> str:
-    """The line that says most: a Python worker's error, else the JVM's last cause, else the first.
-
-    >>> _gist("o1 failed\\nCaused by: java.io.IOException: No space left on device\\n\\tat x")
-    'java.io.IOException: No space left on device'
-    """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    raised = [line for line in lines if _RAISED.match(line)]
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    return (raised or causes or lines[:1] or ["no reason was given"])[-1]

@@ -1,0 +1,40 @@
+"""Spark's own errors as ours: what failed, in a line, and not two languages' stacks."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sensewire.model.errors import SensewireError
+
+_RAISED = re.compile(r"(?!Caused by)[\w.]+(Error|Exception|Interrupt): ")
+
+
+@contextmanager
+def spark_errors() -> Iterator[None]:
+    """Raise what Spark raises inside of the block as an error of ours."""
+    try:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+    except ImportError:
+        yield  # whoever asks for the session says what is missing
+        return
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise SensewireError(f"the Spark job failed: {_gist(str(error))}") from error
+    except ConnectionError as error:
+        raise SensewireError(
+            "the Spark job failed: its JVM ended, perhaps for want of memory"
+        ) from error
+
+
+def _gist(text: str) -> str:
+    """The line that says most: a Python worker's error, else the JVM's last cause, else the first.
+
+    >>> _gist("o1 failed\\nCaused by: java.io.IOException: No space left on device\\n\\tat x")
+    'java.io.IOException: No space left on device'
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    raised = [line for line in lines if _RAISED.match(line)]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return (raised or causes or lines[:1] or ["no reason was given"])[-1]
