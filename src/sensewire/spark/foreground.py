@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def foreground_session(master: str | None) -> "SparkSession":
+def foreground_session(master: str | None, settings: Mapping[str, str] = {}) -> "SparkSession":
     """The session of a command: signals end it, and it says nothing itself. For the main thread."""
     with _signals_held():
-        session = spark_session(master=master)
+        session = spark_session(master=master, settings=settings)
         # A task that fails reaches the user as one line, from the job's own error; and when we end,
         # the JVM, which ends with us, is not to complain that its workers are gone.
         session.sparkContext.setLogLevel("OFF")
