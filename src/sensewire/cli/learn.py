@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bar("learning") as report:
         summary = run_job(job, lambda: foreground_session(arguments.master, settings), report)
     for item in summary.rejected[:_MOST_REASONS]:
-        print(f"sensewire: {item.place}: {item.reason}", file=sys.stderr)
+        print(f"sensewire: {item.place}: {' '.join(item.reason.split())}", file=sys.stderr)
     _show(summary.learned)
     print(summary)
     return 0
@@ -102,6 +102,8 @@ def _show(learned: "Learned") -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from sensewire.model.terms import escaped
+
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("attribute", no_wrap=True, overflow="ellipsis", max_width=24)
     table.add_column("events", no_wrap=True, min_width=_BAR + 5)
@@ -110,7 +112,7 @@ def _show(learned: "Learned") -> None:
     table.add_column("values", no_wrap=True, overflow="ellipsis")
     for each in learned.attributes[:_MOST_SHOWN]:
         table.add_row(
-            Text(each.attribute.text),
+            Text(escaped(each.attribute.text)),
             Text(bar(each.share)),
             Text(f"{each.values:.3g}"),
             Text(f"{each.distinct:,}"),

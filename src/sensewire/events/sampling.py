@@ -8,13 +8,15 @@ Lines of JSON are found by numpy, and their hashes computed for a block at once;
 sample is counted and never decoded. A line that begins with `[`, which may hold many events, is
 decoded, and so is every other format.
 
-A sample has a limit in bytes too: it ends before the event that would pass it. Whatever is before
-that event in the whole is before it in its part, so that this limit depends on no cut either.
+A sample has a limit in bytes too. It holds all that is below its *bound*, the hash of the first
+event that would pass a limit; whatever passes it in a part passes it in the whole, so that the
+bound of the whole is no higher than those of its parts.
 
 Cost: linear in the bytes; memory: two samples and a block, or a line where that is longer.
 """
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -72,8 +74,9 @@ class Lowest:
     events: int = 0
     unread: list[Rejected] = field(default_factory=list)
     """Whole files that could not be read; they are no events."""
+    bound: int = 2**63 - 1
+    """Everything below is in the sample, and nothing else."""
     _held: list[Sampled] = field(default_factory=list)
-    _bound: int = 2**63
 
     def add(self, part: Slice, decoding: Decoding) -> None:
         """Take in the events of a slice."""
@@ -99,7 +102,7 @@ class Lowest:
 
     def offer(self, item: Sampled) -> None:
         """Take something into the sample, if it is low enough."""
-        if item.hash <= self._bound:
+        if item.hash < self.bound:
             self._held.append(item)
             if len(self._held) > 2 * self.most:
                 self._trim()
@@ -110,16 +113,16 @@ class Lowest:
         for number, item in enumerate(self._held):
             size += len(item.data)
             if number == self.most or size > self.most_bytes:
-                del self._held[number:]
-                self._bound = item.hash
-                return
+                self.bound = min(self.bound, item.hash)
+                break
+        del self._held[bisect_left(self._held, self.bound, key=lambda item: item.hash) :]
 
     def _add(self, outcome: Outcome) -> None:
         self.events += 1
         match outcome:
             case Decoded(place, _, event):
                 number = hash_of(f"{place}\0{event.id}")
-                if number <= self._bound:
+                if number < self.bound:
                     self.offer(Sampled(number, place, Form.EVENT, event_to(event)))
             case Rejected(place, _, reason):
                 number = hash_of(f"{place}\0{reason}")
@@ -140,9 +143,9 @@ class Lowest:
                 for outcome in records.line(block.line(row), place, decoding):
                     self._add(outcome)
             hashes = line_hashes(seed, first_line + plain)
-            low = np.flatnonzero(hashes <= self._bound)
-            if len(low) > self.most:
-                low = low[np.argpartition(hashes[low], self.most)[: self.most]]
+            low = np.flatnonzero(hashes < self.bound)
+            if len(low) > self.most + 1:  # with the first that is too many: it is the bound
+                low = low[np.argpartition(hashes[low], self.most)[: self.most + 1]]
             for number, row in zip(hashes[low].tolist(), plain[low].tolist(), strict=True):
                 place = f"{part.file.name}:{first_line + row}"
                 if fits[row]:
@@ -163,8 +166,8 @@ def hash_of(text: str) -> int:
 def line_hashes(seed: int, numbers: Int64) -> Int64:
     """Hashes of 63 bits for the lines of a file: SplitMix64 (Steele and others 2014, figure 17).
 
-    >>> line_hashes(7, np.array([1, 2])).tolist()
-    [3641848366637190543, 5120443586259042829]
+    >>> [2 * hash for hash in line_hashes(1234567, np.array([1, 2])).tolist()]
+    [6457827717110365316, 3203168211198807972]
     """
     mixed = np.full(len(numbers), seed, np.uint64)
     mixed += numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 SAMPLE = 16_384
 """Events of a sample, unless the caller says otherwise."""
 
-_COUNT, _UNREAD = "count", "unread"
+_COUNT, _BOUND, _UNREAD = "count", "bound", "unread"
 _MOST_TOLD = 100
 _BYTES_A_BATCH = 16_777_216
 _COLUMNS: dict[str, pa.DataType] = {
-    "form": pa.string(),  # a `Form`; or count, with `hash` its number; or unread, with a reason
-    "hash": pa.int64(),
+    "form": pa.string(),  # a `Form`; or one of those above
+    "hash": pa.int64(),  # of a count, the number of events; of a bound, the bound
     "place": pa.string(),
     "data": pa.binary(),
 }
@@ -91,16 +91,18 @@ def run(
         with reported(spark, report):
             slices = sliced(spark, files.files, job.partitions)
             events, unread, sample = _sampled(lowest(slices, decoding, job.sample), job.sample)
-    rejected = [*files.rejected, *unread]
     found: list[Event] = []
+    bad: list[Rejected] = []
     for outcome in outcomes_of(sample, decoding):
         if isinstance(outcome, Event):
             found.append(outcome)
         else:
-            rejected.append(outcome)
+            bad.append(outcome)
+    rejected = [*files.rejected, *unread, *bad]
     if not found:
         raise SensewireError(_nothing_learned(job, rejected))
-    told = distributions(list(_told(found, knowledge)), of=max(events, len(found)))
+    readable = round(events * len(found) / (len(found) + len(bad)))
+    told = distributions(list(_told(found, knowledge)), of=readable)
     learned = Learned(events, len(rejected), told, tuple(found))
     try:
         write_learned(job.out, learned)
@@ -124,10 +126,12 @@ def lowest(slices: "DataFrame", decoding: Decoding, most: int) -> "DataFrame":
 
 
 def _rows(found: Lowest) -> Iterator[dict[str, Any]]:
+    sample = found.sample()
     yield {"form": _COUNT, "hash": found.events}
+    yield {"form": _BOUND, "hash": found.bound}
     for item in found.unread:
         yield {"form": _UNREAD, "place": item.place, "data": item.reason.encode()}
-    for hash, place, form, data in found.sample():
+    for hash, place, form, data in sample:
         yield {"form": form.value, "hash": hash, "place": place, "data": data}
 
 
@@ -149,19 +153,20 @@ def _sampled(rows: "DataFrame", most: int) -> tuple[int, list[Rejected], list[Sa
 
     kept = rows.persist(StorageLevel.DISK_ONLY)
     try:
-        counts = kept.where(kept.form == _COUNT).groupBy().sum("hash").collect()
+        counted = kept.where(kept.form == _COUNT).groupBy().sum("hash").collect()
+        bounds = kept.where(kept.form == _BOUND).groupBy().min("hash").collect()
         unread = kept.where(kept.form == _UNREAD).orderBy("place").collect()
         forms = [form.value for form in Form]
-        low = kept.where(kept.form.isin(forms)).orderBy("hash", "place", "form", "data").limit(most)
-        table = low.toArrow()
+        low = kept.where(kept.form.isin(forms)).orderBy("hash", "place", "form", "data")
+        table = low.limit(most + 1).toArrow()  # with the first that is too many: it is the bound
     finally:
         with suppress(ConnectionError):  # a JVM that is gone holds nothing; why it went says more
             kept.unpersist()
-    whole = Lowest(most)
+    whole = Lowest(most, bound=bounds[0][0])
     for row in table.to_pylist():
         whole.offer(Sampled(row["hash"], row["place"], Form(row["form"]), row["data"]))
     files = [Rejected(row["place"], b"", bytes(row["data"]).decode()) for row in unread]
-    return counts[0][0] or 0, files, whole.sample()
+    return counted[0][0], files, whole.sample()
 
 
 def _told(events: Sequence[Event], knowledge: Knowledge) -> Iterator[list[Pair]]:
