@@ -18,7 +18,7 @@ import pyarrow as pa
 from sensewire.events.decoding import LONGEST_EVENT, Decoding, Rejected
 from sensewire.events.files import listing
 from sensewire.events.sampling import Form, Lowest, Sampled, outcomes_of
-from sensewire.knowledge.knowledge import Knowledge
+from sensewire.knowledge.knowledge import Knowledge, called
 from sensewire.model.batch import Batch
 from sensewire.model.distribution import Pair, distributions
 from sensewire.model.errors import SensewireError
@@ -185,9 +185,11 @@ def _named(property: Term, value: Term, knowledge: Knowledge) -> Iterator[Pair]:
 
 
 def _known(term: Term, root: Term, knowledge: Knowledge) -> Term:
-    """The root of a term; the term itself, where its root is no more than its spelling."""
+    """What a root is called; the term itself, where its root is no more than its spelling."""
     is_spelling = term.kind is Kind.IRI and root == string(local_name(term.text))
-    return term if is_spelling and knowledge.entity(root) is None else root
+    if root == term or (is_spelling and knowledge.entity(root) is None):
+        return term
+    return root if root.kind is Kind.IRI else string(called(root))
 
 
 def _check(job: LearnJob) -> None:
