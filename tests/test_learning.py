@@ -13,11 +13,13 @@ from sensewire.engine import Engine
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.language.parse import parse
 from sensewire.match import layered
+from sensewire.match.compiled import sample as sampling
 from sensewire.match.compiled.segment import compiled
 from sensewire.match.layered import Layered
 from sensewire.model.errors import SensewireError
 from sensewire.model.event import Event
 from sensewire.model.learned import Learned
+from sensewire.saving import opened_folder
 
 SUBSCRIPTIONS = 4_000
 
@@ -30,6 +32,10 @@ def prices(count: int, seed: int) -> Iterator[dict[str, int]]:
 
 
 HISTORY = Learned(2_000, 0, (), tuple(Event.record(each) for each in prices(2_000, 1)))
+
+HIGH = Learned(
+    2_000, 0, (), tuple(Event.record({"price": 99_999, "size": 1}) for _ in range(2_000))
+)
 
 
 def asked(engine: Engine) -> Engine:
@@ -85,15 +91,18 @@ def test_what_was_saved_blindly_is_planned_when_it_is_saved_again(tmp_path: Path
 def test_a_later_lesson_takes_the_place_of_the_first() -> None:
     engine = asked(Engine())
     engine.learn(HISTORY)
-    high = [Event.record({"price": 99_999, "size": 1}) for _ in range(2_000)]
-    engine.learn(Learned(2_000, 0, (), tuple(high)))
+    matcher_of(engine).settle()
+    assert engine.statistics().without_pivot == 0
+    engine.learn(HIGH)
     matcher_of(engine).settle()
     assert matcher_of(engine)._segments[0].planned_with == 2_000
     assert engine.statistics().without_pivot > SUBSCRIPTIONS / 2
 
 
 def test_a_lesson_that_comes_while_a_segment_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = asked(Engine())
+    engine = Engine()
+    engine.learn(HIGH)
+    asked(engine)
     lessons = [HISTORY]
 
     def interrupted(*arguments: object) -> object:
@@ -104,6 +113,15 @@ def test_a_lesson_that_comes_while_a_segment_is_made(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(layered, "compiled", interrupted)
     matcher_of(engine).settle()
     assert engine.statistics().without_pivot == 0
+
+
+def test_a_folder_keeps_no_more_events_than_a_sample_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampling, "MOST", 100)
+    asked(Engine()).save(tmp_path, HISTORY)
+    assert opened_folder(tmp_path).arrays["sample.events"].tolist() == [100]
+    assert matcher_of(Engine.open(tmp_path))._segments[0].planned_with == 2_000
 
 
 def test_events_that_were_learned_are_not_seen() -> None:

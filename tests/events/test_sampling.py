@@ -21,7 +21,8 @@ from sensewire.model.learned import UNTIMED
 
 DECODING = Decoding(UNTIMED, longest=40)
 LINES = st.sampled_from(
-    [
+    [b'{"e": "' + b"y" * 31 + b'"}\r',  # 40 bytes, and the return
+
         b'{"a": 1}', b' {"b": "\xc3\xbc"}', b"", b"   ", b"\x0b\x0c", b"no JSON", b"[1]", b" []",
         b'[{"specversion": "1.0"}, {"specversion": "1.0"}]', b"[" + b" " * 60, b" " * 41,
         b'{"c": "' + b"x" * 50 + b'"}', b'{"d": 2}\r', b"\r",
