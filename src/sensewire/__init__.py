@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sensewire.model.errors import SubscriptionError as SubscriptionError
     from sensewire.model.errors import UnsupportedError as UnsupportedError
     from sensewire.model.event import Event as Event
+    from sensewire.model.learned import Learned as Learned
+    from sensewire.model.learned import load_learned as load_learned
     from sensewire.model.terms import Term as Term
 
 __version__ = "0.1.0"
@@ -24,7 +26,9 @@ _PLACES = {
     "Engine": "sensewire.engine",
     "Event": "sensewire.model.event",
     "Knowledge": "sensewire.knowledge.knowledge",
+    "Learned": "sensewire.model.learned",
     "Term": "sensewire.model.terms",
+    "load_learned": "sensewire.model.learned",
     "parse": "sensewire.language.parse",
     "unparse": "sensewire.language.unparse",
     **dict.fromkeys(

@@ -154,9 +154,7 @@ class Batches:
         for name in _leaves(batch.schema):
             if self._is_wanted(name):
                 self._dictionary.attribute(name)
-        return facts_of(
-            batch, self._dictionary, decoding=decoding, place=place, with_ids=with_ids
-        )
+        return facts_of(batch, self._dictionary, decoding=decoding, place=place, with_ids=with_ids)
 
     def _know_field(self, name: str | None) -> None:
         """Know an attribute that holds an event's id or time, whether or not it is asked for."""
@@ -308,7 +306,7 @@ def _tables(
     answered, failures = _answered(found.answers, subscribers, events, rows)
     ids: Arrow
     if encoded and not answered:
-        ids = pa.DictionaryArray.from_arrays(pa.array(rows.astype(np.int32)), subscribers.all_ids())
+        ids = pa.DictionaryArray.from_arrays(rows.astype(np.int32), subscribers.all_ids())
     else:
         ids = subscribers.ids(rows).cast(pa.string())
     sure = pa.Table.from_arrays(

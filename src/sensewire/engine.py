@@ -24,6 +24,7 @@ from sensewire.model.batch import Batch
 from sensewire.model.canonical import clauses_of
 from sensewire.model.errors import EventError, IndexFolderError, SensewireError, SubscriptionError
 from sensewire.model.event import Event
+from sensewire.model.learned import Learned
 from sensewire.model.match import BatchMatches, Failure, Match, Matches, Row
 from sensewire.model.statistics import Seen, Statistics
 from sensewire.model.subscription import RESERVED, Conjunction, Not, OperatorCall, Subscription
@@ -241,10 +242,34 @@ class Engine:
             unknown=dict(self._seen.unknown),
         )
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write all that stands to an index folder, which `Engine.open` maps into memory."""
+    def learn(self, statistics: Learned) -> None:
+        """Plan for events like those of a history, before or after subscriptions are added.
+
+        Answers stay the same, and the events count as not seen. `load_learned` reads statistics;
+        new ones take the place of those that were learned before.
+        """
+        if not isinstance(statistics, Learned):
+            raise SensewireError(
+                f"a {type(statistics).__name__} is no statistics; read them with load_learned(path)"
+            )
+        compiled = self._dispatch.of_facts
+        if compiled is not None:  # any other matcher does not plan
+            batch = normalised(Batch(statistics.sample), self.knowledge)
+            compiled.learn(
+                [
+                    (event.home, batch.facts(row))
+                    for row, event in enumerate(batch.events)
+                    if row not in batch.rejected
+                ]
+            )
+
+    def save(self, path: str | PathLike[str], statistics: Learned | None = None) -> None:
+        """Write all that stands to an index folder, which `Engine.open` maps into memory; with
+        `statistics`, planned for events like those."""
         from sensewire.saving import save
 
+        if statistics is not None:
+            self.learn(statistics)
         compiled = self._dispatch.of_facts
         if compiled is None:
             raise SensewireError('an engine with a matcher of its own cannot be saved; use "auto"')

@@ -98,8 +98,11 @@ def _numbers(ids: Any) -> Int64:
     """Ids as the numbers that they write; of an Arrow dictionary each is read once."""
     ids = ids.combine_chunks()
     if not pa.types.is_dictionary(ids.type):
-        return np.asarray(ids.cast(pa.int64()))
-    return np.asarray(ids.dictionary.cast(pa.int64()))[np.asarray(ids.indices)]
+        plain: Int64 = np.asarray(ids.cast(pa.int64()))
+        return plain
+    numbers: Int64 = np.asarray(ids.dictionary.cast(pa.int64()))
+    chosen: Int64 = numbers[np.asarray(ids.indices)]
+    return chosen
 
 
 def _watching(attributes: Sequence[Constant]) -> Iterator[Subscription]:

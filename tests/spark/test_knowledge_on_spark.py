@@ -36,6 +36,12 @@ PROFESSOR_X = 'university = Y and degree = PhD and "professional experience" > 4
 Run = Callable[..., MatchSummary]
 
 
+def path(place: Path | str | None) -> Path:
+    """A place of a job that is a path."""
+    assert isinstance(place, Path)
+    return place
+
+
 def lines(*items: dict[str, Any]) -> str:
     return "".join(json.dumps(item) + "\n" for item in items)
 
@@ -52,8 +58,8 @@ def matching(spark: "SparkSession", tmp_path: Path) -> Run:
     )
 
     def matching(subscriptions: str, events: str, **knowledge: str) -> MatchSummary:
-        job.subscriptions.write_text(subscriptions)
-        job.events[0].write_text(events)
+        path(job.subscriptions).write_text(subscriptions)
+        path(job.events[0]).write_text(events)
         files = [tmp_path / f"{name}.yaml" for name in knowledge]
         for file, text in zip(files, knowledge.values(), strict=True):
             file.write_text(text)

@@ -18,14 +18,21 @@ from sensewire.events.decoding import Decoded, Decoding
 from sensewire.events.files import Slice, listing
 from sensewire.language.parse import parse
 from sensewire.model.errors import SensewireError
+from sensewire.spark.index import Shipped
 from sensewire.spark.job import MatchJob, MatchSummary, run
-from sensewire.spark.match import Shipped
+from sensewire.spark.progress import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 Run = Callable[..., MatchSummary]
+
+
+def path(place: Path | str | None) -> Path:
+    """A place of a job that is a path."""
+    assert isinstance(place, Path)
+    return place
 
 
 def lines(*items: Any) -> bytes:
@@ -53,8 +60,8 @@ def matching(spark: "SparkSession", job: MatchJob) -> Run:
     """Run the job over the bytes of subscriptions and events, with its options changed."""
 
     def matching(subscriptions: bytes, content: bytes, **options: Any) -> MatchSummary:
-        job.subscriptions.write_bytes(subscriptions)
-        job.events[0].write_bytes(content)
+        path(job.subscriptions).write_bytes(subscriptions)
+        path(job.events[0]).write_bytes(content)
         return run(replace(job, **options), lambda: spark)
 
     return matching
@@ -108,7 +115,7 @@ def test_the_answers_do_not_depend_on_how_the_files_are_cut(matching: Run, job: 
     events = many_events()
     answers = []
     for partitions in (1, 2, 7):
-        out = job.out.with_name(f"out{partitions}")
+        out = path(job.out).with_name(f"out{partitions}")
         summary = matching(SUBSCRIPTIONS, events, partitions=partitions, out=out)
         found = [table(out / name) for name in ("", "_rejected", "_failed")]
         assert summary == MatchSummary(42, len(found[0]), len(found[1]), 0)
@@ -117,7 +124,7 @@ def test_the_answers_do_not_depend_on_how_the_files_are_cut(matching: Run, job: 
     assert answers[0][0] == expected(job, events)
     bad = [number for number, line in enumerate(events.split(b"\n"), start=1) if b"no JSON" in line]
     assert [row["place"] for row in answers[0][1]] == sorted(
-        f"{job.events[0]}:{number}" for number in bad
+        f"{path(job.events[0])}:{number}" for number in bad
     )
     assert all(row["raw"].decode().startswith("no JSON, line") for row in answers[0][1])
 
@@ -154,7 +161,7 @@ def test_what_a_run_writes(matching: Run, job: MatchJob) -> None:
         lines({"id": "e1", "price": 5}),
     )
     assert str(summary) == "1 events, 2 matches, 0 rejected, 0 failed"
-    assert table(job.out) == [
+    assert table(path(job.out)) == [
         {"event": "e1", "subscription": "all", "rows": None, "distance": 0.0},
         {
             "event": "e1",
@@ -167,19 +174,19 @@ def test_what_a_run_writes(matching: Run, job: MatchJob) -> None:
         ("_rejected", "place reason raw"),
         ("_failed", "event subscription reason"),
     ):
-        assert list((job.out / name).glob("*.parquet"))
-        assert pq.read_table(job.out / name).column_names == columns.split()
-    record = json.loads((job.out / "_run.json").read_text())
+        assert list((path(job.out) / name).glob("*.parquet"))
+        assert pq.read_table(path(job.out) / name).column_names == columns.split()
+    record = json.loads((path(job.out) / "_run.json").read_text())
     assert record["now"] == "2024-03-01T12:00:00+00:00"
     assert (record["events"], record["matches"]) == (1, 2)
     assert record["options"]["partitions"] == 2
     assert record["versions"]["pyspark"]
-    assert not [path for path in job.out.parent.iterdir() if path.name.startswith(".")]
+    assert not [path for path in path(job.out).parent.iterdir() if path.name.startswith(".")]
 
 
 def test_json_lines_can_be_written(matching: Run, job: MatchJob) -> None:
     matching(SUBSCRIPTIONS, lines({"id": "e", "price": 20}, b"x"), format="jsonl", partitions=1)
-    assert sorted(json_lines(job.out), key=lambda row: str(row["subscription"])) == [
+    assert sorted(json_lines(path(job.out)), key=lambda row: str(row["subscription"])) == [
         {"event": "e", "subscription": "near", "rows": None, "distance": 0.0},
         {
             "event": "e",
@@ -188,7 +195,7 @@ def test_json_lines_can_be_written(matching: Run, job: MatchJob) -> None:
             "distance": 0.0,
         },
     ]
-    (bad,) = json_lines(job.out / "_rejected")
+    (bad,) = json_lines(path(job.out) / "_rejected")
     assert bad["place"].endswith("e.jsonl:2")
 
 
@@ -213,11 +220,11 @@ def test_bad_subscriptions_are_rejected_and_the_rest_stands(matching: Run, job: 
     )
     summary = matching(subscriptions, lines({"id": "e", "price": 5}))
     assert summary == MatchSummary(1, 1, 2, 0)
-    assert {place: reason[:8] for place, reason in reasons(job.out).items()} == {
+    assert {place: reason[:8] for place, reason in reasons(path(job.out)).items()} == {
         "s.jsonl:2": "price <=",
         "s.jsonl:3": "price > ",
     }
-    record = json.loads((job.out / "_run.json").read_text())
+    record = json.loads((path(job.out) / "_run.json").read_text())
     assert record["subscriptions"] == {"live": 1, "expired": 1, "rejected": 2}
 
 
@@ -226,9 +233,9 @@ def test_an_output_folder_is_replaced_only_on_demand(matching: Run, job: MatchJo
     matching(SUBSCRIPTIONS, events)
     with pytest.raises(SensewireError, match="exists; name another folder, or say --overwrite"):
         matching(SUBSCRIPTIONS, events)
-    assert len(table(job.out)) == 2
+    assert len(table(path(job.out))) == 2
     matching(SUBSCRIPTIONS, b"", overwrite=True)
-    assert table(job.out) == []
+    assert table(path(job.out)) == []
 
 
 def test_bad_events_of_every_kind_lose_nothing_else(
@@ -273,9 +280,9 @@ def test_bad_events_of_every_kind_lose_nothing_else(
         thread.join()
         server.server_close()
     assert asked == []
-    assert [row["event"] for row in table(job.out)] == ["good.ttl", "http://x/g", "last"]
+    assert [row["event"] for row in table(path(job.out))] == ["good.ttl", "http://x/g", "last"]
     assert summary == MatchSummary(3, 3, 8, 0)
-    found = reasons(job.out)
+    found = reasons(path(job.out))
     for place, part in {
         "broken.ttl:2": "broken Turtle",
         "dtd.rdf:1": "DTD",
@@ -287,45 +294,49 @@ def test_bad_events_of_every_kind_lose_nothing_else(
         "lines.jsonl:3": "not UTF-8",
     }.items():
         assert part in found[place], place
-    (long,) = (r for r in table(job.out / "_rejected") if r["place"].endswith("lines.jsonl:1"))
+    (long,) = (
+        r for r in table(path(job.out) / "_rejected") if r["place"].endswith("lines.jsonl:1")
+    )
     assert len(long["raw"]) == 65_536
 
 
 def test_options_reach_the_events(matching: Run, job: MatchJob) -> None:
     events = lines({"id": "a", "sku": "b", "seen": "2024-02-01"}, {"seen": "never", "price": 1})
     matching(lines({"id": "all", "text": "everything"}), events, id_field="sku", time_field="seen")
-    assert [row["event"] for row in table(job.out)] == ["b"]
-    assert "'never' is no date" in reasons(job.out)["e.jsonl:2"]
+    assert [row["event"] for row in table(path(job.out))] == ["b"]
+    assert "'never' is no date" in reasons(path(job.out))["e.jsonl:2"]
     matching(
         lines({"id": "all", "text": "everything"}), events, id_field=None, max_event_bytes=32,
         overwrite=True,
     )  # fmt: skip
-    assert [Path(row["event"]).name for row in table(job.out)] == ["e.jsonl:2"]
-    assert "longer than 32 bytes" in reasons(job.out)["e.jsonl:1"]
+    assert [Path(row["event"]).name for row in table(path(job.out))] == ["e.jsonl:2"]
+    assert "longer than 32 bytes" in reasons(path(job.out))["e.jsonl:1"]
 
 
 def test_a_run_that_fails_leaves_the_folder_as_it_was(
     matching: Run, job: MatchJob, tmp_path: Path
 ) -> None:
     matching(SUBSCRIPTIONS, lines({"id": "e", "price": 20}))
-    before = table(job.out)
+    before = table(path(job.out))
 
     def broken() -> "SparkSession":
         raise SensewireError("no Spark today")
 
     with pytest.raises(SensewireError, match="no Spark today"):
         run(replace(job, overwrite=True), broken)
-    assert table(job.out) == before
+    assert table(path(job.out)) == before
     assert {path.name for path in tmp_path.iterdir()} == {"s.jsonl", "e.jsonl", "out"}
 
 
 def test_a_worker_that_fails_is_one_line(
     matching: Run, job: MatchJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sensewire.spark.job.shipped", lambda *_: Shipped("nowhere", "known"))
-    with pytest.raises(SensewireError, match=r"job failed: FileNotFoundError: .*nowhere'$"):
+    monkeypatch.setattr(
+        "sensewire.spark.job.shipped", lambda *_, **__: Shipped("nowhere", None, "v000001-x")
+    )
+    with pytest.raises(SensewireError, match="job failed: .*the index nowhere is not on this"):
         matching(SUBSCRIPTIONS, lines({"id": "e"}))
-    assert not job.out.exists()
+    assert not path(job.out).exists()
 
 
 def test_paths_may_be_relative_and_of_any_characters(
@@ -347,29 +358,31 @@ def test_input_that_is_not_there_is_said_before_spark_starts(job: MatchJob) -> N
     def never() -> "SparkSession":
         raise AssertionError
 
-    job.subscriptions.write_bytes(SUBSCRIPTIONS)
+    path(job.subscriptions).write_bytes(SUBSCRIPTIONS)
     with pytest.raises(SensewireError, match=r"e\.jsonl: No such file or directory"):
         run(job, never)
-    job.events[0].write_bytes(b"")
-    job.subscriptions.unlink()
+    path(job.events[0]).write_bytes(b"")
+    path(job.subscriptions).unlink()
     with pytest.raises(
         SensewireError, match=r"s\.jsonl: No such file .* expected a file of subscr"
     ):
         run(job, never)
     for change, part in (
-        ({"format": "delta"}, "no format 'delta'; expected one of parquet, jsonl"),
+        ({"format": "csv"}, "no format 'csv'; expected one of parquet, jsonl, delta"),
         ({"partitions": 0}, "--partitions 0: expected a whole number above 0"),
         ({"max_event_bytes": -1}, "--max-event-bytes -1"),
     ):
         with pytest.raises(SensewireError, match=part):
             run(replace(job, **change), never)
-    assert [path.name for path in job.out.parent.iterdir()] == ["e.jsonl"]
+    assert [path.name for path in path(job.out).parent.iterdir()] == ["e.jsonl"]
 
 
 def test_progress_is_reported(spark: "SparkSession", job: MatchJob) -> None:
-    job.subscriptions.write_bytes(SUBSCRIPTIONS)
-    job.events[0].write_bytes(lines(*({"price": 20, "n": n} for n in range(20_000))))
-    seen: list[tuple[int, int]] = []
-    run(job, lambda: spark, lambda done, total: seen.append((done, total)))
-    assert seen
-    assert all(0 <= done <= total for done, total in seen)
+    path(job.subscriptions).write_bytes(SUBSCRIPTIONS)
+    path(job.events[0]).write_bytes(lines(*({"price": 20, "n": n} for n in range(20_000))))
+    seen: list[Progress] = []
+    run(job, lambda: spark, seen.append)
+    assert all(0 <= each.share <= 1 for each in seen)
+    assert [each.events for each in seen] == sorted(each.events for each in seen)
+    last = seen[-1]
+    assert (last.share, last.events, last.matches, last.rejected) == (1.0, 20_000, 40_000, 0)

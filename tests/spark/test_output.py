@@ -1,11 +1,25 @@
 """The folder that a run writes: there whole or not at all, and nobody else's is touched."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from sensewire.events.locations import location
 from sensewire.model.errors import SensewireError
-from sensewire.spark.output import check_free, draft_of
+from sensewire.spark.output import check_free as free
+from sensewire.spark.output import draft_of as draft_at
+
+
+def check_free(out: Path, inputs: list[Path], *, overwrite: bool) -> None:
+    free(location(out), [location(path) for path in inputs], overwrite=overwrite)
+
+
+@contextmanager
+def draft_of(out: Path) -> Iterator[Path]:
+    with draft_at(location(out)) as draft:
+        yield Path(draft.text)
 
 
 def names(folder: Path) -> set[str]:
@@ -13,7 +27,7 @@ def names(folder: Path) -> set[str]:
 
 
 def write(folder: Path, text: str) -> None:
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     (folder / "_run.json").write_text(text)
 
 

@@ -124,9 +124,7 @@ def test_a_try_that_fails_writes_nothing_more(tmp_path: Path) -> None:
 
 
 @given(
-    st.lists(
-        st.tuples(st.text(max_size=5), st.one_of(st.none(), st.text(max_size=5)), st.binary())
-    )
+    st.lists(st.tuples(st.text(max_size=5), st.one_of(st.none(), st.text(max_size=5)), st.binary()))
 )
 def test_json_lines_are_json(rows: list[tuple[str, str | None, bytes]]) -> None:
     table = pa.table(

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Match each story, and print what came of it."""
     from rich.console import Console
 
-    from sensewire.cli.match import progress_bar
+    from sensewire.cli.progress import progress_bar
     from sensewire.spark.foreground import foreground_session
     from sensewire.spark.job import MatchJob
     from sensewire.spark.job import run as run_job

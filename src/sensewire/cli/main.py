@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 
 from sensewire import __version__
-from sensewire.cli import bench, check, demo, explain, knowledge, match, warm
+from sensewire.cli import bench, check, demo, explain, knowledge, learn, match, replay, save, warm
 from sensewire.model.errors import SensewireError
 
-_COMMANDS = (match, check, explain, knowledge, demo, warm, bench)
+_COMMANDS = (match, learn, save, replay, check, explain, knowledge, demo, warm, bench)
 _ERROR = 2
 
 

@@ -23,9 +23,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     add("--index", type=Path, metavar="I", help="an index that `sensewire save` wrote, instead")
     options.add_events(parser)
     add("--out", required=True, type=options.text, metavar="O", help="the folder to write")
-    add(
-        "--format", default="parquet", choices=("parquet", "jsonl", "delta"), help="what to write"
-    )
+    add("--format", default="parquet", choices=("parquet", "jsonl", "delta"), help="what to write")
     add("--overwrite", action="store_true", help="replace the folder if an earlier run wrote it")
     add(
         "--statistics",
@@ -73,8 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         index_memory=arguments.index_memory,
         index_shared=arguments.index_shared,
     )
-    settings = delta_settings() if job.format == "delta" else {}
+    added = delta_settings if job.format == "delta" else dict
     with progress_bar("matching") as report:
-        summary = run_job(job, options.session_of(arguments, settings), report)
+        summary = run_job(job, options.session_of(arguments, added), report)
     print(summary)
     return 0

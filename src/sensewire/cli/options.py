@@ -44,9 +44,7 @@ def size(value: str) -> int:
 def add_events(parser: argparse.ArgumentParser) -> None:
     """--events, and how they are read."""
     add = parser.add_argument
-    add(
-        "--events", required=True, nargs="+", action="extend", type=text, metavar="E", help=_EVENTS
-    )
+    add("--events", required=True, nargs="+", action="extend", type=text, metavar="E", help=_EVENTS)
     add("--time-field", metavar="F", help="the field that holds an event's time; a dotted path")
     add("--id-field", default="id", metavar="F", help="the field of its id; - for none")
     add("--max-event-bytes", type=int, metavar="N", help="reject longer lines and files; 8 MiB")
@@ -57,7 +55,13 @@ def add_subscriptions(parser: argparse.ArgumentParser, *, required: bool) -> Non
     """--subscriptions and the knowledge that they are read with."""
     add = parser.add_argument
     add("--subscriptions", required=required, type=text, metavar="S", help=_SUBSCRIPTIONS)
-    add(
+    add("--now", metavar="TIME", help="the moment that the run takes for now; to repeat a run")
+    add_knowledge(parser)
+
+
+def add_knowledge(parser: argparse.ArgumentParser) -> None:
+    """--knowledge."""
+    parser.add_argument(
         "--knowledge",
         nargs="+",
         action="extend",
@@ -66,7 +70,6 @@ def add_subscriptions(parser: argparse.ArgumentParser, *, required: bool) -> Non
         metavar="K",
         help="files of synonyms, hierarchies and functions: .yaml, RDF in any syntax, WordNet's",
     )
-    add("--now", metavar="TIME", help="the moment that the run takes for now; to repeat a run")
 
 
 def add_session(parser: argparse.ArgumentParser) -> None:
@@ -88,13 +91,13 @@ def add_session(parser: argparse.ArgumentParser) -> None:
 
 
 def session_of(
-    arguments: argparse.Namespace, more: dict[str, str] | None = None
+    arguments: argparse.Namespace, added: Callable[[dict[str, str]], dict[str, str]] = dict
 ) -> Callable[[], "SparkSession"]:
-    """Starts the session that --master and --conf ask for; `more` are settings of ours."""
+    """Starts the session that --master and --conf ask for; `added` adds settings of ours."""
     from sensewire.spark.foreground import foreground_session
     from sensewire.spark.session import settings_in
 
-    settings = {**(more or {}), **settings_in(arguments.conf)}
+    settings = added(settings_in(arguments.conf))
     return lambda: foreground_session(arguments.master, settings)
 
 

@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -136,7 +135,7 @@ def as_json(found: "Replayed") -> str:
             }
             for each in found.subscriptions
         ],
-        "problems": [asdict(item) | {"raw": item.raw.decode(errors="replace")} for item in found.problems],
+        "problems": [{"place": item.place, "reason": item.reason} for item in found.problems],
     }
     return json.dumps(whole, indent=2, ensure_ascii=False)
 

@@ -21,7 +21,8 @@ from sensewire.events.column_terms import is_text
 from sensewire.events.decoding import Decoded, Decoding
 from sensewire.events.dictionary import Dictionary
 from sensewire.events.json_scanner import scan
-from sensewire.events.portions import EventPortion, Portion, RecordPortion
+from sensewire.events.portions import EventPortion, Portion
+from sensewire.events.record_portion import RecordPortion
 
 _PLAIN = r"^\d{4}-\d{2}-\d{2}($|T[0-9:.]*(Z|[+-]00:00)?$)"
 _CLOUD = "specversion"
@@ -53,7 +54,7 @@ def days_of(portion: Portion, rows: Rows, decoding: Decoding) -> Array:
 
 def _of_json(portion: RecordPortion, decoding: Decoding) -> tuple[Array, Odd]:
     """The texts of the time field, and which records are to be read by the plain decoder."""
-    texts = portion.batch.column(0)
+    texts: Array = portion.batch.column(0)
     odd = np.asarray(compute.match_substring(texts, _CLOUD))
     if decoding.time_field is None:
         return pa.nulls(len(portion), pa.string()), odd

@@ -23,8 +23,8 @@ from sensewire.events import records
 from sensewire.events.decoding import Decoded, Decoding
 from sensewire.events.dictionary import Dictionary
 from sensewire.events.scanning import PADDING, Bytes
-from sensewire.events.scanning_ids import ids_in
 from sensewire.events.scanning_found import FACTS, OUTCOME, Found, doubled, found_for
+from sensewire.events.scanning_ids import ids_in
 from sensewire.events.scanning_lines import NO_ROOM_FOR_FACTS, scan_lines, work_for
 from sensewire.events.scanning_rows import Columns, facts_in, in_order, rows_of, with_rows
 from sensewire.events.scanning_values import Wanted

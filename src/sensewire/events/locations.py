@@ -135,10 +135,8 @@ class Location:
     def sibling(self, name: str) -> "Location":
         """What has another name in the same folder."""
         if self.is_local:
-            shown = Path(self.name)
-            return Location(
-                str(Path(self.text).with_name(name)), str(shown.with_name(name) if shown.name else name)
-            )
+            shown = Path(self.name).parent / name
+            return Location(str(Path(self.text).with_name(name)), str(shown))
         parts = urlsplit(self.text)
         path = f"{parts.path.rstrip('/').rpartition('/')[0]}/{quote(name)}"
         folder = self.name.rstrip("/").rpartition("/")[0]

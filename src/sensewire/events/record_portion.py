@@ -48,7 +48,7 @@ class RecordPortion:
     def at(self, rows: Sequence[int]) -> "RecordPortion":
         """Some of the records."""
         chosen = np.asarray(rows, np.int64)
-        return RecordPortion(self.batch.take(pa.array(chosen)), self.file, self.numbers[chosen])
+        return RecordPortion(self.batch.take(chosen), self.file, self.numbers[chosen])
 
     def place(self, row: int) -> str:
         """Where a record stands: `file:number`."""

@@ -50,9 +50,9 @@ def ids_in(data: Bytes, spans: Int64) -> Ids:
     missing = ends == starts
     validity = np.packbits(~missing, bitorder="little") if missing.any() else None
     buffers = [
-        None if validity is None else pa.py_buffer(validity),
-        pa.py_buffer(offsets),
-        pa.py_buffer(texts),
+        None if validity is None else pa.py_buffer(validity.data),
+        pa.py_buffer(offsets.data),
+        pa.py_buffer(texts.data),
     ]
     ids: Ids = pa.Array.from_buffers(pa.large_string(), len(starts), buffers)
     return ids.cast(pa.string())

@@ -29,10 +29,10 @@ from sensewire.events.scanning import (
     lent,
 )
 from sensewire.events.scanning_found import FACTS, OBJECTS, OUTCOME, ROOM, Found, lent_found
+from sensewire.events.scanning_ids import id_span
 from sensewire.events.scanning_paths import NOWHERE, TOP, below, lent_paths
 from sensewire.events.scanning_table import Table, hash_begun, hash_of, lent_table
 from sensewire.events.scanning_text import ESCAPED, string_end
-from sensewire.events.scanning_ids import id_span
 from sensewire.events.scanning_times import is_plain_time
 from sensewire.events.scanning_values import BAD, FULL, NOTHING, Wanted, plain_end, value_at
 from sensewire.model.flatten import LONGEST_NAMES
@@ -247,12 +247,13 @@ def _scan_line(
             if at < 0:
                 return ODD
             if attribute >= 0 and attribute == wanted.id:
-                from_, to = id_span(data, value_start, at, kind, depth, wanted.id_dots, work.closing)
-                if from_ < 0:
+                dots, closing = wanted.id_dots, work.closing
+                id_start, id_end = id_span(data, value_start, at, kind, depth, dots, closing)
+                if id_start < 0:
                     return ODD
-                if to > from_:
-                    ids[2 * line] = from_
-                    ids[2 * line + 1] = to
+                if id_end > id_start:
+                    ids[2 * line] = id_start
+                    ids[2 * line + 1] = id_end
             if attribute >= 0 and kind != NOTHING:
                 if attribute == wanted.time:
                     if has_time or not is_plain_time(data, value_start, at):

@@ -26,7 +26,7 @@ from sensewire.match.compiled.facts import Reader, Translation
 from sensewire.match.compiled.growing import Growing
 from sensewire.match.compiled.pending import Pending, merged
 from sensewire.match.compiled.ranking import NO_FACTS, Columns
-from sensewire.match.compiled.sample import Sample
+from sensewire.match.compiled.sample import Lessons, Sample, thinned, together
 from sensewire.match.compiled.segment import Builder, Clauses, Segment, compiled
 from sensewire.match.compiled.stored import Opened
 from sensewire.match.compiled.values import Values
@@ -36,7 +36,7 @@ from sensewire.match.oracle_facts import Star
 from sensewire.model.batch import Batch
 from sensewire.model.canonical import Clause
 from sensewire.model.derived import Unknown
-from sensewire.model.event import Event
+from sensewire.model.event import Event, Fact
 from sensewire.model.facts import Facts
 from sensewire.model.features import PREDICATES, Feature
 from sensewire.model.terms import Term
@@ -93,6 +93,8 @@ class Layered:
         self._some_gone = False  # whether a segment may hold a clause that was removed
         self._last: tuple[Clause, Wanted] | None = None
         self._sample = Sample()
+        self._lessons = Lessons()
+        self._outdated: tuple[Segment, ...] = ()  # compiled before the last lessons
         self._translation: Translation | None = None
         self._saved: Callable[[int], Clause] = _nothing_saved
         self._merging: threading.Thread | None = None
@@ -124,9 +126,26 @@ class Layered:
             clauses = merged([segment.clauses for segment in self._segments], kept)
             in_order = clauses.at(np.argsort(clauses.numbers, kind="stable"))
             whole = self._segments[0] if len(self._segments) == 1 else None
-            if whole is None or not np.array_equal(whole.clauses.numbers, in_order.numbers):
+            if (
+                whole is None
+                or self._is_planned_blindly()
+                or not np.array_equal(whole.clauses.numbers, in_order.numbers)
+            ):
                 whole = self._compiled(in_order)
-            return whole, self._sample.columns(self._values), self._values
+            return whole, thinned(self._expected()), self._values
+
+    def learn(self, events: Sequence[tuple[Term | None, Sequence[Fact]]]) -> None:
+        """Plan by these events too, given as home vertices and facts, in the place of those that
+        were learned before; what stands is planned anew in the background."""
+        with self._lock:
+            self._lessons = Lessons(events)
+            self._outdated = self._segments
+            self._merge_if_many()
+
+    def _expected(self) -> Columns:
+        """The events that are planned for: those that were learned, and those that were seen."""
+        learned = self._lessons.columns(self._reader)
+        return together(learned, self._sample.columns(self._values))
 
     # What stands
 
@@ -331,11 +350,16 @@ class Layered:
             self._merging.start()
 
     def _is_planned_blindly(self) -> bool:
-        """Whether the base was compiled before anybody knew what events look like."""
-        if not self._segments or self._sample.events < ENOUGH:
+        """Whether the base was compiled before anybody knew, or said, what events look like."""
+        if not self._segments:
             return False
         base = self._segments[0]
-        return len(base) > UNPLANNED and base.planned_with < ENOUGH
+        if len(base) <= UNPLANNED:
+            return False
+        if base in self._outdated:
+            return len(self._lessons) > 0
+        known = self._sample.events + len(self._lessons)
+        return base.planned_with < ENOUGH <= known
 
     def _merge(self) -> None:
         """Make one segment of those in the merge, and put it in their place; matching goes on
@@ -348,6 +372,7 @@ class Layered:
             with self._lock:
                 later = self._segments[len(segments) :]
                 self._segments = (made, *later) if len(clauses) else later
+                self._outdated = tuple(old for old in self._outdated if old in self._segments)
                 alive = self._alive.view
                 self._some_gone = not all(
                     alive[segment.clauses.numbers].all() for segment in self._segments
@@ -368,9 +393,13 @@ class Layered:
 
     def _compiled(self, clauses: Clauses) -> Segment:
         with self._lock:
-            values = self._values
-            sample = self._sample.columns(values) if len(clauses) > UNPLANNED else NO_FACTS
-        return compiled(self.catalogue, clauses, self._build, sample, values)
+            values, lessons = self._values, self._lessons
+            sample = self._expected() if len(clauses) > UNPLANNED else NO_FACTS
+        made = compiled(self.catalogue, clauses, self._build, sample, values)
+        with self._lock:
+            if lessons is not self._lessons:  # which came meanwhile
+                self._outdated += (made,)
+        return made
 
 
 def _nothing_saved(number: int) -> Clause:

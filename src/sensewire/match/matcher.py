@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sensewire.model.batch import Batch
 from sensewire.model.canonical import Clause
+from sensewire.model.event import Fact
 from sensewire.model.facts import Facts
 from sensewire.model.features import Feature
 from sensewire.model.terms import Term
@@ -103,6 +104,10 @@ class FactMatcher(Matcher, Protocol):
 
     def only_words(self, property: Term) -> Iterable[str] | None:
         """The words that alone can make a difference among a property's strings; None: any may."""
+        ...
+
+    def learn(self, events: Sequence[tuple[Term | None, Sequence[Fact]]]) -> None:
+        """Expect events like these, given as home vertices and facts; answers stay the same."""
         ...
 
     def match_facts(self, facts: Facts, but: npt.NDArray[np.bool_]) -> Found:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from sensewire.model.terms import Term
 
@@ -61,5 +61,5 @@ class BatchMatches:
     matches: "pa.Table"
     failures: "pa.Table"
     rejected: "pa.Table"
-    ids: "pa.Array | None" = None
+    ids: Any = None  # an Arrow array of strings, or None
     """The ids of the events, row by row, where they were asked for; null for one without."""

@@ -6,14 +6,14 @@ reading one, and converting a folder in place, end in a method that is not there
 written by the DataFrame writer, and read by others (docs/decisions/delta.md).
 """
 
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sensewire.events.locations import Location
 from sensewire.model.errors import SensewireError
 from sensewire.spark.packages import PACKAGES
+from sensewire.spark.writing import FOLDERS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,15 +46,16 @@ def delta_settings(given: Mapping[str, str] = {}) -> dict[str, str]:
     return {_CATALOG: _DELTA_CATALOG, **settings}
 
 
-def write_delta(table: "DataFrame", folder: Path) -> None:
-    """Write a table to a new folder, as a Delta table of one version."""
+def write_delta(table: "DataFrame", folder: Location) -> None:
+    """Write a table to a folder that has none, as a Delta table of one version."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
-        table.write.format("delta").save(f"file://{folder}")
-        for checksum in folder.glob("**/.*.crc"):  # Hadoop's, of local files: nobody reads them
-            checksum.unlink()
+        table.write.format("delta").mode("append").save(_address(folder))
+        if folder.is_local:
+            for checksum in Path(folder.text).glob("**/.*.crc"):  # Hadoop's: nobody reads them
+                checksum.unlink()
     except (PySparkException, Py4JError) as error:
         if reason := _misfit(str(error)):
             raise SensewireError(
@@ -64,18 +65,21 @@ def write_delta(table: "DataFrame", folder: Path) -> None:
         raise
 
 
-def to_delta(spark: "SparkSession", folder: Path) -> None:
-    """Make a folder of Parquet files a Delta table; folders in it whose names begin with _ stay."""
-    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        write_delta(spark.read.parquet(f"file://{folder}"), beside / "new")
-        for other in folder.glob("_*"):
-            if other.name != "_SUCCESS":
-                other.rename(beside / "new" / other.name)
-        folder.rename(beside / "old")
-        (beside / "new").rename(folder)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+def write_as_delta(spark: "SparkSession", draft: Location) -> None:
+    """Make tables of the Parquet files in a run's folder, each where its files are."""
+    for folder in FOLDERS.values():
+        _to_delta(spark, draft.child(folder) if folder else draft)
+
+
+def _to_delta(spark: "SparkSession", folder: Location) -> None:
+    files = [folder.child(file.path) for file in folder.below()]
+    write_delta(spark.read.parquet(*(_address(file) for file in files)), folder)
+    for file in files:
+        file.remove()
+
+
+def _address(place: Location) -> str:
+    return Path(place.text).as_uri() if place.is_local else place.text
 
 
 def _with(given: str | None, ours: str) -> str:

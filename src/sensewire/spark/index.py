@@ -43,7 +43,7 @@ class Shipped:
 def shipped(spark: "SparkSession", folder: Path, *, shared: bool) -> Shipped:
     """Let the workers have an index folder."""
     version = current_version(folder)
-    if shared or spark.sparkContext.master.startswith("local"):
+    if shared or str(spark.sparkContext.master).startswith("local"):
         return Shipped(str(folder.absolute()), None, version)
     archive = folder.parent / f"sensewire-{version}.tar"
     if not archive.exists():

@@ -12,7 +12,7 @@ import json
 import platform
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -21,24 +21,29 @@ from typing import TYPE_CHECKING, Any
 
 from sensewire import __version__
 from sensewire.events.decoding import LONGEST_EVENT, Decoding, Rejected
-from sensewire.events.files import listing
-from sensewire.events.locations import Location, location
-from sensewire.knowledge.knowledge import Knowledge
+from sensewire.events.files import EventFile, listing
+from sensewire.events.locations import location
 from sensewire.model.errors import SensewireError
-from sensewire.spark.errors import spark_errors
+from sensewire.model.learned import Learned, load_learned
+from sensewire.spark.delta import write_as_delta
+from sensewire.spark.failures import spark_errors
 from sensewire.spark.index import shipped
 from sensewire.spark.ingest import sliced
 from sensewire.spark.match import matched
 from sensewire.spark.outcomes import COUNTED
 from sensewire.spark.output import check_free, draft_of, finish, write_run
+from sensewire.spark.planning import looked_at
 from sensewire.spark.progress import Counters, Report, reported
-from sensewire.spark.standing import Standing, standing_in
+from sensewire.spark.shards import Sharded, matched_in_shards, save_shards
+from sensewire.spark.standing import Standing, bytes_of, standing_in
 from sensewire.spark.task import Writing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FORMATS = ("parquet", "jsonl")
+FORMATS = ("parquet", "jsonl", "delta")
+UNPLANNED = 1_024
+"""Subscriptions that are so few that it does not matter what events are like."""
 _MOST_LISTED = 1_000
 _PACKAGES = ("pyspark", "pyarrow", "orjson", "pyoxigraph")
 
@@ -57,6 +62,8 @@ class MatchJob:
     knowledge: tuple[Path, ...] = ()
     index: Path | None = None
     index_shared: bool = False
+    index_memory: int | None = None
+    statistics: Path | None = None
     id_field: str | None = "id"
     time_field: str | None = None
     format: str = "parquet"
@@ -88,41 +95,87 @@ def run(
     _check(job)
     out = location(job.out)
     events = [location(place) for place in job.events]
-    others = (job.subscriptions, job.index, *job.knowledge)
+    others = (job.subscriptions, job.index, job.statistics, *job.knowledge)
     sources = [location(place) for place in others if place is not None]
     check_free(out, [*events, *sources], overwrite=job.overwrite)
     files = listing(events)
+    statistics = None if job.statistics is None else load_learned(job.statistics)
+    standing = standing_in(job.subscriptions, job.index, job.knowledge, job.now, statistics)
+    decoding = Decoding(job.now, job.id_field, job.time_field, job.max_event_bytes)
     with tempfile.TemporaryDirectory(prefix="sensewire-index-") as place:
-        standing = standing_in(job.subscriptions, job.index, job.knowledge, job.now)
+        indexed = _indexed(job, standing, files.files, statistics, decoding, Path(place))
         with draft_of(out) as draft, spark_errors():
             spark = session()
+            writing = Writing(draft, "jsonl" if job.format == "jsonl" else "parquet")
             counters = Counters.of(spark)
-            total = sum(file.size for file in files.files)
-            with reported(counters, total, report):
+            with reported(counters, sum(file.size for file in files.files), report):
                 slices = sliced(spark, files.files, job.partitions)
-                tasks = _matched(job, slices, standing.saved(Path(place)), draft, counters)
-                rows = tasks.collect()
+                rows = _matched(slices, indexed, job, decoding, writing, counters).collect()
             rejected = (*standing.rejected, *files.rejected)
-            finish(draft, job.format, [name for row in rows for name in row["files"]], rejected)
+            finish(draft, writing.format, [name for row in rows for name in row["files"]], rejected)
+            if job.format == "delta":
+                write_as_delta(spark, draft)
             summary = _summary(rows, rejected)
-            write_run(draft, {**_record(job, standing, summary), **_seen(rows)})
+            shards = max(1, len(indexed) - 1)
+            write_run(draft, {**_record(job, standing, summary, shards), **_seen(rows)})
     return summary
 
 
 def _check(job: MatchJob) -> None:
     if job.format not in FORMATS:
         raise SensewireError(f"no format {job.format!r}; expected one of {', '.join(FORMATS)}")
-    for name, number in (("max-event-bytes", job.max_event_bytes), ("partitions", job.partitions)):
+    for name, number in (
+        ("max-event-bytes", job.max_event_bytes),
+        ("partitions", job.partitions),
+        ("index-memory", job.index_memory),
+    ):
         if number is not None and number < 1:
             raise SensewireError(f"--{name} {number}: expected a whole number above 0")
 
 
+def _indexed(
+    job: MatchJob,
+    standing: Standing,
+    files: Sequence[EventFile],
+    statistics: Learned | None,
+    decoding: Decoding,
+    place: Path,
+) -> list[Path]:
+    """The folders that workers map: one; or a router's and those of shards, where one is too large.
+
+    What was read just now is planned by the statistics, or by a look at the events.
+    """
+    if statistics is None and standing.folder is None and standing.live > UNPLANNED:
+        statistics = looked_at(files, decoding)
+        standing.engine.learn(statistics)
+    folder = standing.saved(place)
+    size = bytes_of(folder)
+    if job.index_memory is None or size <= job.index_memory:
+        return [folder]
+    if job.index_shared:
+        raise SensewireError(
+            f"the index has {size:,} bytes, more than --index-memory {job.index_memory:,}, and is "
+            "to be split: leave out --index-shared, so that the shards are sent to the workers"
+        )
+    shards = min(-(-size // job.index_memory), standing.live)
+    sample = statistics or looked_at(files, decoding)
+    return save_shards(standing.engine, shards, sample, place)
+
+
 def _matched(
-    job: MatchJob, slices: "DataFrame", index: Path, draft: Location, counters: Counters
+    slices: "DataFrame",
+    indexed: Sequence[Path],
+    job: MatchJob,
+    decoding: Decoding,
+    writing: Writing,
+    counters: Counters,
 ) -> "DataFrame":
-    decoding = Decoding(job.now, job.id_field, job.time_field, job.max_event_bytes)
-    sent = shipped(slices.sparkSession, index, shared=job.index_shared)
-    return matched(slices, sent, decoding, Writing(draft, job.format), counters)
+    spark = slices.sparkSession
+    sent = [shipped(spark, folder, shared=job.index_shared) for folder in indexed]
+    if len(sent) == 1:
+        return matched(slices, sent[0], decoding, writing, counters)
+    index = Sharded(sent[0], tuple(sent[1:]))
+    return matched_in_shards(slices, index, decoding, writing, counters)
 
 
 def _summary(rows: list[Any], rejected: tuple[Rejected, ...]) -> MatchSummary:
@@ -144,7 +197,9 @@ def _seen(rows: list[Any]) -> dict[str, dict[str, int]]:
     }
 
 
-def _record(job: MatchJob, standing: Standing, summary: MatchSummary) -> dict[str, Any]:
+def _record(
+    job: MatchJob, standing: Standing, summary: MatchSummary, shards: int
+) -> dict[str, Any]:
     options = asdict(job)
     options["events"] = [location(place).name for place in job.events]
     options["out"] = location(job.out).name
@@ -158,6 +213,7 @@ def _record(job: MatchJob, standing: Standing, summary: MatchSummary) -> dict[st
             "rejected": len(standing.rejected),
         },
         "knowledge": standing.engine.knowledge.version,
+        "shards": shards,
         "versions": {
             "sensewire": __version__,
             "python": platform.python_version(),

@@ -69,4 +69,3 @@ def outcomes_in(
             yield from carefully(portion, matching)
         else:
             yield from matching(portion)
-

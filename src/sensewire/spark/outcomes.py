@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 from sensewire.batches import Reading
 from sensewire.engine import Engine
 from sensewire.events.decoding import Decoded, Decoding, Outcome, Rejected
-from sensewire.events.portions import EventPortion, Portion, RecordPortion
+from sensewire.events.portions import EventPortion, Portion
+from sensewire.events.record_portion import RecordPortion
 from sensewire.model.facts import Ids
 from sensewire.model.match import BatchMatches
 from sensewire.model.statistics import Statistics
@@ -114,8 +115,8 @@ def _of_events(portion: EventPortion, rows: Rows, engine: Engine) -> Answer:
 
 
 def _rejected_rows(result: BatchMatches) -> Iterator[tuple[int, str]]:
-    table = result.rejected
-    return zip(table.column("event").to_pylist(), table.column("reason").to_pylist(), strict=True)
+    for row in result.rejected.to_pylist():
+        yield row["event"], row["reason"]
 
 
 def _read_again(
@@ -145,7 +146,7 @@ def _ids(result: BatchMatches, portion: RecordPortion) -> Ids:
 def _named(table: pa.Table, ids: Ids) -> pa.Table:
     """A table whose events are ids, in the place of row numbers."""
     rows = table.column("event").combine_chunks().to_numpy().astype(np.int32)
-    events = pa.DictionaryArray.from_arrays(pa.array(rows), ids)
+    events = pa.DictionaryArray.from_arrays(rows, ids)
     return table.set_column(0, "event", events)
 
 

@@ -34,9 +34,7 @@ def check_free(out: Location, inputs: Sequence[Location], *, overwrite: bool) ->
                 f"--out {out.name} is inside {place.name}: the next run would read it"
             )
     if out.is_local and Path(out.text).is_symlink() and not Path(out.text).exists():
-        raise SensewireError(
-            f"--out {out.name} is a link that leads nowhere; name another folder"
-        )
+        raise SensewireError(f"--out {out.name} is a link that leads nowhere; name another folder")
     standing = out.status().standing
     if standing is Standing.NOTHING:
         return

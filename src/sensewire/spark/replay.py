@@ -25,7 +25,7 @@ from sensewire.events.files import Slice, listing
 from sensewire.events.locations import location
 from sensewire.events.portions import Portion, portions
 from sensewire.model.errors import SensewireError
-from sensewire.spark.errors import spark_errors
+from sensewire.spark.failures import spark_errors
 from sensewire.spark.index import Shipped, opened, shipped
 from sensewire.spark.ingest import sliced, slices_in
 from sensewire.spark.outcomes import Answer, Rows, answers_of
@@ -64,7 +64,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a replay found: of every subscription, also of those that would have received nothing."""
+    """What a replay found, of every subscription, also of those that would have got nothing."""
 
     events: int
     matches: int
@@ -138,9 +138,7 @@ def _replayed(
     return slices.mapInArrow(stage, from_arrow_schema(REPLAYED))
 
 
-def tallied(
-    parts: Iterable[Slice], engine: Engine, decoding: Decoding, examples: int
-) -> "Tally":
+def tallied(parts: Iterable[Slice], engine: Engine, decoding: Decoding, examples: int) -> "Tally":
     """What subscriptions receive from the events of slices."""
     tally = Tally(examples)
     for portion in portions(parts, decoding, wanted=engine.wants):
@@ -183,11 +181,10 @@ class Tally:
             self._days[name][known[pair % len(known)]] += count
         late = np.argsort(np.argsort(known))[codes]  # later days are greater; no day is least
         for place in _first_of_each(numbers, -late, rows, self._most).tolist():
-            row, event = int(rows[place]), int(events[place])
-            self._keep(
-                names.dictionary[int(numbers[place])].as_py(),
-                _Kept(known[codes[place]], portion.place(row), answer.ids[event].as_py(), _shown(portion.raw(row))),
-            )
+            row, id = int(rows[place]), answer.ids[int(events[place])].as_py()
+            name = names.dictionary[int(numbers[place])].as_py()
+            shown = portion.raw(row)[:MOST_SHOWN].decode(errors="replace")
+            self._keep(name, _Kept(known[codes[place]], portion.place(row), id, shown))
 
     def _keep(self, name: str, example: "_Kept") -> None:
         kept = self._examples[name]
@@ -223,7 +220,7 @@ class Tally:
         )
 
     def _received(self, id: str) -> Received:
-        days = self._days.get(id, {})
+        days: Mapping[str, int] = self._days.get(id, {})
         examples = sorted(self._examples.get(id, ()), key=_Kept.order)
         return Received(
             id,
@@ -251,8 +248,5 @@ def _first_of_each(groups: Rows, *keys: Any) -> Rows:
     order = np.lexsort((*reversed(orders), groups))
     starts = np.flatnonzero(np.concatenate(([True], np.diff(groups[order]) != 0)))
     within = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
-    return order[within < most]
-
-
-def _shown(raw: bytes) -> str:
-    return raw[:MOST_SHOWN].decode(errors="replace")
+    chosen: Rows = order[within < most]
+    return chosen

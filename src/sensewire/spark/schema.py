@@ -59,16 +59,23 @@ _ROUTED: dict[str, pa.DataType] = {
 }
 ROUTED = pa.schema({**_SLICES, **_ROUTED})
 
-MATCHES = pa.schema(
-    {
-        "event": pa.string(),
-        "subscription": pa.string(),
-        "rows": pa.list_(pa.map_(pa.string(), pa.string())),
-        "distance": pa.float64(),
-    }
-)
+_TALLY: dict[str, pa.DataType] = {"tally": pa.string()}
+REPLAYED = pa.schema(_TALLY)  # what a task counted, as JSON
+
+_MATCHES: dict[str, pa.DataType] = {
+    "event": pa.string(),
+    "subscription": pa.string(),
+    "rows": pa.list_(pa.map_(pa.string(), pa.string())),
+    "distance": pa.float64(),
+}
+MATCHES = pa.schema(_MATCHES)
 FAILED = pa.schema({"event": pa.string(), "subscription": pa.string(), "reason": pa.string()})
-REJECTED = pa.schema({"place": pa.string(), "reason": pa.string(), "raw": pa.binary()})
+_REJECTED: dict[str, pa.DataType] = {
+    "place": pa.string(),
+    "reason": pa.string(),
+    "raw": pa.binary(),
+}
+REJECTED = pa.schema(_REJECTED)
 
 
 def rejected_table(items: Sequence[Rejected]) -> pa.Table:

@@ -26,7 +26,7 @@ from sensewire.engine import Engine
 from sensewire.events.decoding import Decoding, Rejected
 from sensewire.events.files import Slice
 from sensewire.events.portions import Portion, portions
-from sensewire.model.event import Event
+from sensewire.model.learned import Learned
 from sensewire.routing import Router
 from sensewire.sharding import measured, split
 from sensewire.spark.careful import carefully
@@ -53,19 +53,19 @@ class Sharded:
     shards: tuple[Shipped, ...]
 
 
-def save_shards(engine: Engine, shards: int, sample: Sequence[Event], place: Path) -> list[Path]:
+def save_shards(engine: Engine, shards: int, statistics: Learned, place: Path) -> list[Path]:
     """Split what stands over so many shards; the folders of the router, then of each shard."""
     standing = list(engine.subscriptions())
-    asked = measured((each for _, each in standing), engine.knowledge, sample)
+    asked = measured((each for _, each in standing), engine.knowledge, statistics.sample)
     parts = split(asked, shards)
     folders = [place / "router", *(place / f"shard-{number}" for number in range(shards))]
     Router.of(asked, parts).save(folders[0])
     for rows, folder in zip(parts, folders[1:], strict=True):
         shard = Engine(engine.knowledge)
+        shard.learn(statistics)
         for row in rows.tolist():
             id, subscription = standing[row]
             shard.add(subscription, id=id)
-        shard.learn(sample)
         shard.save(folder)
     return folders
 
@@ -173,7 +173,8 @@ def _chosen_in(part: Slice, router: Router, decoding: Decoding, task: Task) -> C
             goes = router.routes(answer.result, len(answer.rows))
             shards = np.repeat(np.arange(len(goes)), [len(rows) for rows in goes])
             numbers = numbered.numbers[answer.rows[np.concatenate(goes)]]
-            routes = pa.table({"event": numbers, "shard": shards})
+            columns: list[Any] = [pa.array(numbers), pa.array(shards)]
+            routes = pa.Table.from_arrays(columns, names=["event", "shard"])
             yield Outcomes(answer.events, routes, NOTHING.failed, answer.rejected, answer.seen)
 
     first = 0

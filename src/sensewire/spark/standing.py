@@ -8,6 +8,8 @@ from sensewire.engine import Engine
 from sensewire.events.decoding import Rejected
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model.errors import SensewireError
+from sensewire.model.folder import current_version
+from sensewire.model.learned import Learned
 from sensewire.spark.subscriptions import subscriptions_in
 
 
@@ -31,7 +33,11 @@ class Standing:
 
 
 def standing_in(
-    subscriptions: Path | None, index: Path | None, knowledge: tuple[Path, ...], now: datetime
+    subscriptions: Path | None,
+    index: Path | None,
+    knowledge: tuple[Path, ...],
+    now: datetime,
+    statistics: Learned | None = None,
 ) -> Standing:
     """Read subscriptions with knowledge, or open an index folder, which has both."""
     if (subscriptions is None) == (index is None):
@@ -42,8 +48,16 @@ def standing_in(
                 "--knowledge beside --index: the index has its own; save it again with another"
             )
         engine = Engine.open(index)
-        return Standing(engine, engine.statistics().subscriptions, folder=index)
+        if statistics is None:
+            return Standing(engine, engine.statistics().subscriptions, folder=index)
+        engine.learn(statistics)  # and so it is planned, and saved, anew
+        return Standing(engine, engine.statistics().subscriptions)
     assert subscriptions is not None
-    found = subscriptions_in(subscriptions, now, Knowledge.load(*knowledge))
+    found = subscriptions_in(subscriptions, now, Knowledge.load(*knowledge), statistics)
     live = found.engine.statistics().subscriptions
     return Standing(found.engine, live, found.expired, found.rejected)
+
+
+def bytes_of(folder: Path) -> int:
+    """How large the current version of an index folder is."""
+    return sum(file.stat().st_size for file in (folder / current_version(folder)).iterdir())

@@ -5,7 +5,7 @@
 One whose `expires` is not after the run's moment is not live: it is read, counted and left out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
@@ -20,11 +20,13 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.language.parse import parse
 from sensewire.model.errors import SensewireError, SubscriptionError
 from sensewire.model.event import moment
+from sensewire.model.learned import Learned
 from sensewire.model.subscription import Subscription
 
 _KEYS = ("id", "text", "language", "reading", "tolerance", "expires")
 _OF_TEXT = ("id", "text", "language", "reading", "expires")
 _LONGEST = 1_048_576
+_TOLD_AFTER = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,26 @@ class Stated:
     expires: datetime | None
 
 
-def subscriptions_in(path: Path, now: datetime, knowledge: Knowledge) -> Subscriptions:
-    """Read a file of subscriptions; every error of a line is kept with its place."""
+def subscriptions_in(
+    path: Path,
+    now: datetime,
+    knowledge: Knowledge,
+    statistics: Learned | None = None,
+    report: Callable[[int], None] | None = None,
+) -> Subscriptions:
+    """Read a file of subscriptions; every error of a line is kept with its place.
+
+    They are planned by the statistics. `report` is told from time to time how many were read.
+    """
     rejected: list[Rejected] = []
     places: dict[str, str] = {}
     expired = 0
     engine = Engine(knowledge)
+    if statistics is not None:
+        engine.learn(statistics)
     for line in _lines(path):
+        if report is not None and len(places) % _TOLD_AFTER == 0:
+            report(len(places))
         place = f"{path}:{line.number}"
         try:
             stated = stated_on(_whole(line))

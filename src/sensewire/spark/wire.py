@@ -1,6 +1,6 @@
 """Outcomes as bytes, between a process and its child: tables as Arrow streams, the rest as JSON.
 
-    frame   marker · length · number of outcomes · for each: header, matches, failed, rejected
+frame   marker · length · number of outcomes · for each: header, matches, failed, rejected
 """
 
 import json

@@ -10,9 +10,9 @@ is the shorter way. JSON lines are put together by Arrow, column by column. Memo
 until a file gets it, `_ROWS_AT_ONCE` matches or so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Literal, Protocol
 from uuid import uuid4
 
 import numpy as np
@@ -29,7 +29,7 @@ from sensewire.spark.schema import FAILED, MATCHES, REJECTED, rejected_table
 _ROWS_AT_ONCE = 1_000_000
 _BYTES_AT_ONCE = 33_554_432
 _LINES_AT_ONCE = 65_536
-_COMPRESSION = "zstd"
+_COMPRESSION: Literal["zstd"] = "zstd"
 _LARGEST_DICTIONARY = 268_435_456
 FOLDERS = {"match": "", "failed": "_failed", "rejected": "_rejected"}
 """What a run writes, and where below its folder."""
@@ -188,7 +188,7 @@ def _joined(parts: Sequence[Array]) -> Array:
     words = pa.concat_arrays([each.cast(pa.string()) for each in dictionaries])
     if len(words) > len(numbers):
         return words.take(pa.array(numbers))
-    return pa.DictionaryArray.from_arrays(pa.array(numbers), words)
+    return pa.DictionaryArray.from_arrays(numbers, words)
 
 
 def plain(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -236,13 +236,13 @@ def json_lines(table: pa.Table) -> Array:
 
 def _json_column(column: Array) -> Array:
     """The values of a column as JSON texts: each distinct one is written once."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    array: Array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if array.null_count == len(array):
-        return pa.array(["null"]).take(pa.array(np.zeros(len(array), np.int64))).cast(_TEXT)
+        return pa.array(["null"], _TEXT).take(np.zeros(len(array), np.int64))
     if pa.types.is_nested(array.type):
         return pa.array([_json(value) for value in array.to_pylist()], _TEXT)
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-    texts = pa.array([_json(value) for value in encoded.dictionary.to_pylist()], _TEXT)
+    texts: Array = pa.array([_json(value) for value in encoded.dictionary.to_pylist()], _TEXT)
     return compute.fill_null(texts.take(encoded.indices), "null")
 
 

@@ -2,14 +2,21 @@
 
 At most `MOST` events are kept: the first ones, then every second, every fourth … so that old and
 new weigh the same and noting one costs next to nothing.
+
+Beside them stand the events that somebody learned from a history. They are kept as they are, since
+they may come before the subscriptions do: their columns hold what is asked for, and are made anew
+when something else is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from sensewire.match.compiled.facts import Reader
 from sensewire.match.compiled.ranking import NO_FACTS, Columns
 from sensewire.match.compiled.values import Values
+from sensewire.model.event import Fact
+from sensewire.model.terms import Term
 
 MOST = 4_096
 
@@ -64,6 +71,38 @@ class Sample:
         self._kept = []
         self.events = 0
         self._before = None
+
+
+class Lessons:
+    """Events of a history, as columns of what is asked for."""
+
+    def __init__(self, events: Sequence[tuple[Term | None, Sequence[Fact]]] = ()) -> None:
+        self._events = events
+        self._columns = NO_FACTS
+        self._as_of: object = None
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def columns(self, reader: Reader) -> Columns:
+        """The events, as a reader that knows what is asked for reads them."""
+        catalogue = reader.catalogue
+        as_of = (reader, len(catalogue.attributes), len(catalogue.sensitive))
+        if self._events and as_of != self._as_of:
+            self._columns, self._as_of = reader.columns(self._events), as_of
+        return self._columns
+
+
+def together(first: Columns, second: Columns) -> Columns:
+    """The events of both."""
+    if not (first.events and second.events):
+        return first if first.events else second
+    return _joined([first, second])
+
+
+def thinned(columns: Columns) -> Columns:
+    """At most `MOST` of the events: every so many-th."""
+    return _every(columns, 0, -(-columns.events // MOST)) if columns.events else columns
 
 
 def _every(columns: Columns, first: int, stride: int) -> Columns:

@@ -11,7 +11,7 @@ _RAISED = re.compile(r"(?!Caused by)[\w.]+(Error|Exception|Interrupt): ")
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Let what Spark raises in the block be a `SensewireError`."""
+    """Raise what Spark raises inside of the block as an error of ours."""
     try:
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
@@ -21,17 +21,17 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise SensewireError(f"the Spark job failed: {gist(str(error))}") from error
+        raise SensewireError(f"the Spark job failed: {_gist(str(error))}") from error
     except ConnectionError as error:
         raise SensewireError(
             "the Spark job failed: its JVM ended, perhaps for want of memory"
         ) from error
 
 
-def gist(text: str) -> str:
+def _gist(text: str) -> str:
     """The line that says most: a Python worker's error, else the JVM's last cause, else the first.
 
-    >>> gist("o1 failed\\nCaused by: java.io.IOException: No space left on device\\n\\tat x")
+    >>> _gist("o1 failed\\nCaused by: java.io.IOException: No space left on device\\n\\tat x")
     'java.io.IOException: No space left on device'
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
