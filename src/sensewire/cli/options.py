@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from sensewire.spark.foreground import Starting
 
 _EVENTS = (
     "files or folders of events, by path or address (s3://, gs://, hdfs://): .jsonl .ndjson .json "
@@ -92,7 +92,7 @@ def add_session(parser: argparse.ArgumentParser) -> None:
 
 def session_of(
     arguments: argparse.Namespace, added: Callable[[dict[str, str]], dict[str, str]] = dict
-) -> Callable[[], "SparkSession"]:
+) -> "Starting":
     """Starts the session that --master and --conf ask for; `added` adds settings of ours."""
     from sensewire.spark.foreground import foreground_session
     from sensewire.spark.session import settings_in

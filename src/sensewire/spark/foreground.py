@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -11,6 +11,8 @@ from sensewire.spark.session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    Starting = Callable[[], SparkSession]
 
 
 def foreground_session(master: str | None, settings: Mapping[str, str] = {}) -> "SparkSession":
