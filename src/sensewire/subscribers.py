@@ -180,6 +180,8 @@ class Subscribers:
         if not self._clauses:
             return self._recent(clauses)
         assert self._base is not None
+        if not len(self._one) and not self._removed:  # nobody came or went since
+            return self._base.rows_of(clauses)
         old = np.flatnonzero(clauses < self._clauses)
         places, rows = self._base.rows_of(clauses[old])
         kept = self._alive[rows]

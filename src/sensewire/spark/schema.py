@@ -62,20 +62,19 @@ ROUTED = pa.schema({**_SLICES, **_ROUTED})
 _TALLY: dict[str, pa.DataType] = {"tally": pa.string()}
 REPLAYED = pa.schema(_TALLY)  # what a task counted, as JSON
 
-_MATCHES: dict[str, pa.DataType] = {
-    "event": pa.string(),
-    "subscription": pa.string(),
-    "rows": pa.list_(pa.map_(pa.string(), pa.string())),
-    "distance": pa.float64(),
-}
-MATCHES = pa.schema(_MATCHES)
-FAILED = pa.schema({"event": pa.string(), "subscription": pa.string(), "reason": pa.string()})
-_REJECTED: dict[str, pa.DataType] = {
-    "place": pa.string(),
-    "reason": pa.string(),
-    "raw": pa.binary(),
-}
-REJECTED = pa.schema(_REJECTED)
+MATCHES = pa.schema(
+    [
+        pa.field("event", pa.string(), nullable=False),
+        pa.field("subscription", pa.string(), nullable=False),
+        pa.field("rows", pa.list_(pa.map_(pa.string(), pa.string()))),
+        pa.field("distance", pa.float64(), nullable=False),
+    ]
+)
+FAILED = pa.schema(
+    [pa.field(name, pa.string(), nullable=False) for name in ("event", "subscription", "reason")]
+)
+_TEXTS = [pa.field(name, pa.string(), nullable=False) for name in ("place", "reason")]
+REJECTED = pa.schema(_TEXTS).append(pa.field("raw", pa.binary(), nullable=False))
 
 
 def rejected_table(items: Sequence[Rejected]) -> pa.Table:

@@ -121,11 +121,13 @@ class _Parquet:
     def __init__(self, file: BinaryIO, schema: pa.Schema) -> None:
         self._file = file
         self._schema = schema
-        self._writer = pq.ParquetWriter(
+        opened: Any = pq.ParquetWriter  # its stubs know of no list of columns
+        self._writer = opened(
             file,
             schema,
             store_schema=False,  # whoever reads it sees strings, and no dictionaries
             compression=_COMPRESSION,
+            use_dictionary=[field.name for field in schema if _is_text(field.type)],
             write_statistics=False,
             dictionary_pagesize_limit=_LARGEST_DICTIONARY,
         )
@@ -137,6 +139,10 @@ class _Parquet:
     def close(self) -> None:
         self._writer.close()
         self._file.close()
+
+
+def _is_text(form: pa.DataType) -> bool:
+    return pa.types.is_string(form) or pa.types.is_dictionary(form)
 
 
 class _JsonLines:
@@ -169,7 +175,9 @@ def together(tables: Sequence[pa.Table]) -> pa.Table:
             for name in ("rows", "distance")
         ),
     ]
-    return pa.Table.from_arrays(columns, names=MATCHES.names)
+    fields = zip(MATCHES, columns, strict=True)
+    schema = pa.schema([field.with_type(column.type) for field, column in fields])
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _joined(parts: Sequence[Array]) -> Array:
