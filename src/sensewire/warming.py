@@ -9,6 +9,7 @@ Invariant: no thread is started, so that a process which told the story can be f
 """
 
 import tempfile
+from datetime import UTC, datetime
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -74,7 +75,9 @@ def match_batches() -> None:
     """Batches of lines and of columns, by an engine and by one that was saved."""
     import pyarrow as pa
 
+    from sensewire.batches import Reading
     from sensewire.engine import Engine
+    from sensewire.events.decoding import Decoding
     from sensewire.language.parse import parse
 
     engine = Engine()
@@ -95,17 +98,20 @@ def match_batches() -> None:
     lines = pa.RecordBatch.from_pydict(
         {
             "json": [
-                b'{"product": "laptop3", "price": 50, "o": {"a": [1, null]}}',
+                b'{"id": 7, "product": "laptop3", "price": 50, "o": {"a": [1, null]}}',
                 b'{"price": 2.5e1}',
             ]
             * 40
         }
     )
+    reading = Reading(Decoding(datetime.now(UTC)), with_ids=True, encoded=True)
     with tempfile.TemporaryDirectory(prefix="sensewire-warm-") as place:
         engine.save(place)
         for each in (engine, Engine.open(place)):
             each.match_batch(lines)
+            each.match_batch(lines, reading)
             each.match_batch(columns)
+            each.match_batch(columns, reading)
             each.match_batch(lines.slice(1, 1))
             each.add(parse("product = phone and price < 9"))
             each.match_batch(columns)
