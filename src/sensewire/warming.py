@@ -9,9 +9,9 @@ Invariant: no thread is started, so that a process which told the story can be f
 """
 
 import tempfile
-from datetime import UTC, datetime
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import types
 
-from sensewire.events.column_ids import column_ids
+from sensewire.events.column_ids import column_ids, held_at
 from sensewire.events.column_records import Records
 from sensewire.events.column_terms import (
     Array,
@@ -33,6 +33,7 @@ from sensewire.events.column_terms import (
     plain,
     terms_of,
 )
+from sensewire.events.column_times import are_plain_times
 from sensewire.events.decoding import Decoding
 from sensewire.events.dictionary import Dictionary
 from sensewire.events.scanning import PADDING, Bytes, Int32, Int64
@@ -259,6 +260,8 @@ def _others(array: Array, name: str, rows: Int32, reading: _Reading) -> None:
 
 def _check_times(records: Records, time_field: str, rejected: dict[int, str]) -> None:
     """Reject the rows whose time field holds no time, or several."""
+    if are_plain_times(list(held_at(records.columns, time_field))):
+        return
     dictionary = Dictionary([time_field])
     facts = _read(records, dictionary).columns(len(records.batch))
     several = np.bincount(facts.event, minlength=len(records.batch))[facts.event] > 1

@@ -40,12 +40,12 @@ class Shipped:
         return Path(SparkFiles.get(self.archive))
 
 
-def shipped(spark: "SparkSession", folder: Path, *, shared: bool) -> Shipped:
-    """Let the workers have an index folder."""
+def shipped(spark: "SparkSession", folder: Path, place: Path, *, shared: bool) -> Shipped:
+    """Let the workers have an index folder; what is sent to them is made at `place`."""
     version = current_version(folder)
     if shared or str(spark.sparkContext.master).startswith("local"):
         return Shipped(str(folder.absolute()), None, version)
-    archive = folder.parent / f"sensewire-{version}.tar"
+    archive = place / f"sensewire-{version}.tar"
     if not archive.exists():
         with tarfile.open(archive, "w") as file:
             file.add(folder, arcname=".")

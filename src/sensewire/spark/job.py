@@ -27,7 +27,7 @@ from sensewire.model.errors import SensewireError
 from sensewire.model.learned import Learned, load_learned
 from sensewire.spark.delta import write_as_delta
 from sensewire.spark.failures import spark_errors
-from sensewire.spark.index import shipped
+from sensewire.spark.index import Shipped, shipped
 from sensewire.spark.ingest import sliced
 from sensewire.spark.match import matched
 from sensewire.spark.outcomes import COUNTED
@@ -35,7 +35,7 @@ from sensewire.spark.output import check_free, draft_of, finish, write_run
 from sensewire.spark.planning import looked_at
 from sensewire.spark.progress import Counters, Report, reported
 from sensewire.spark.shards import Sharded, matched_in_shards, save_shards
-from sensewire.spark.standing import Standing, bytes_of, standing_in
+from sensewire.spark.standing import Standing, Told, bytes_of, standing_in
 from sensewire.spark.task import Writing
 
 if TYPE_CHECKING:
@@ -102,22 +102,28 @@ def run(
     statistics = None if job.statistics is None else load_learned(job.statistics)
     standing = standing_in(job.subscriptions, job.index, job.knowledge, job.now, statistics)
     decoding = Decoding(job.now, job.id_field, job.time_field, job.max_event_bytes)
+    told = standing.told
     with tempfile.TemporaryDirectory(prefix="sensewire-index-") as place:
         indexed = _indexed(job, standing, files.files, statistics, decoding, Path(place))
+        del standing, statistics  # millions of subscriptions take memory, and are saved now
         with draft_of(out) as draft, spark_errors():
             spark = session()
             writing = Writing(draft, "jsonl" if job.format == "jsonl" else "parquet")
             counters = Counters.of(spark)
             with reported(counters, sum(file.size for file in files.files), report):
                 slices = sliced(spark, files.files, job.partitions)
-                rows = _matched(slices, indexed, job, decoding, writing, counters).collect()
-            rejected = (*standing.rejected, *files.rejected)
+                sent = [
+                    shipped(spark, folder, Path(place), shared=job.index_shared)
+                    for folder in indexed
+                ]
+                rows = _matched(slices, sent, decoding, writing, counters).collect()
+            rejected = (*told.rejected, *files.rejected)
             finish(draft, writing.format, [name for row in rows for name in row["files"]], rejected)
             if job.format == "delta":
                 write_as_delta(spark, draft)
             summary = _summary(rows, rejected)
             shards = max(1, len(indexed) - 1)
-            write_run(draft, {**_record(job, standing, summary, shards), **_seen(rows)})
+            write_run(draft, {**_record(job, told, summary, shards), **_seen(rows)})
     return summary
 
 
@@ -145,7 +151,7 @@ def _indexed(
 
     What was read just now is planned by the statistics, or by a look at the events.
     """
-    if statistics is None and standing.folder is None and standing.live > UNPLANNED:
+    if statistics is None and standing.folder is None and standing.told.live > UNPLANNED:
         statistics = looked_at(files, decoding)
         standing.engine.learn(statistics)
     folder = standing.saved(place)
@@ -157,21 +163,18 @@ def _indexed(
             f"the index has {size:,} bytes, more than --index-memory {job.index_memory:,}, and is "
             "to be split: leave out --index-shared, so that the shards are sent to the workers"
         )
-    shards = min(-(-size // job.index_memory), standing.live)
+    shards = min(-(-size // job.index_memory), standing.told.live)
     sample = statistics or looked_at(files, decoding)
     return save_shards(standing.engine, shards, sample, place)
 
 
 def _matched(
     slices: "DataFrame",
-    indexed: Sequence[Path],
-    job: MatchJob,
+    sent: Sequence[Shipped],
     decoding: Decoding,
     writing: Writing,
     counters: Counters,
 ) -> "DataFrame":
-    spark = slices.sparkSession
-    sent = [shipped(spark, folder, shared=job.index_shared) for folder in indexed]
     if len(sent) == 1:
         return matched(slices, sent[0], decoding, writing, counters)
     index = Sharded(sent[0], tuple(sent[1:]))
@@ -197,9 +200,7 @@ def _seen(rows: list[Any]) -> dict[str, dict[str, int]]:
     }
 
 
-def _record(
-    job: MatchJob, standing: Standing, summary: MatchSummary, shards: int
-) -> dict[str, Any]:
+def _record(job: MatchJob, told: Told, summary: MatchSummary, shards: int) -> dict[str, Any]:
     options = asdict(job)
     options["events"] = [location(place).name for place in job.events]
     options["out"] = location(job.out).name
@@ -208,11 +209,11 @@ def _record(
         "now": options.pop("now").isoformat(),
         **asdict(summary),
         "subscriptions": {
-            "live": standing.live,
-            "expired": standing.expired,
-            "rejected": len(standing.rejected),
+            "live": told.live,
+            "expired": told.expired,
+            "rejected": len(told.rejected),
         },
-        "knowledge": standing.engine.knowledge.version,
+        "knowledge": told.knowledge,
         "shards": shards,
         "versions": {
             "sensewire": __version__,

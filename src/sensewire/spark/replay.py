@@ -103,7 +103,7 @@ def run(
         raise SensewireError(f"--examples {job.examples}: expected 0 or more")
     files = listing([location(place) for place in job.events])
     standing = standing_in(job.subscriptions, None, job.knowledge, job.now)
-    if not standing.live:
+    if not standing.told.live:
         raise SensewireError(f"{job.subscriptions}: no subscription that could be replayed")
     with TemporaryDirectory(prefix="sensewire-index-") as place, spark_errors():
         folder = standing.saved(Path(place))
@@ -111,14 +111,14 @@ def run(
         counters = Counters.of(spark)
         with reported(counters, sum(file.size for file in files.files), report):
             slices = sliced(spark, files.files, job.partitions)
-            sent = shipped(spark, folder, shared=False)
+            sent = shipped(spark, folder, Path(place), shared=False)
             decoding = Decoding(UNTIMED, job.id_field, job.time_field, job.max_event_bytes)
             rows = _replayed(slices, sent, decoding, job.examples, counters).collect()
     total = Tally(job.examples)
     for row in rows:
         total.add(json.loads(row["tally"]))
     ids = [id for id, _ in standing.engine.subscriptions()]
-    return total.replayed(ids, (*standing.rejected, *files.rejected))
+    return total.replayed(ids, (*standing.told.rejected, *files.rejected))
 
 
 def _replayed(

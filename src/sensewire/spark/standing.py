@@ -14,14 +14,22 @@ from sensewire.spark.subscriptions import subscriptions_in
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What a run tells of its subscriptions; `knowledge` is the version of theirs."""
+
+    knowledge: str
+    live: int
+    expired: int = 0
+    rejected: tuple[Rejected, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """The subscriptions of a run, in an engine; `folder` is the index folder that they came from,
     if they did."""
 
     engine: Engine
-    live: int
-    expired: int = 0
-    rejected: tuple[Rejected, ...] = ()
+    told: Told
     folder: Path | None = None
 
     def saved(self, place: Path) -> Path:
@@ -48,14 +56,16 @@ def standing_in(
                 "--knowledge beside --index: the index has its own; save it again with another"
             )
         engine = Engine.open(index)
+        told = Told(engine.knowledge.version, engine.statistics().subscriptions)
         if statistics is None:
-            return Standing(engine, engine.statistics().subscriptions, folder=index)
+            return Standing(engine, told, index)
         engine.learn(statistics)  # and so it is planned, and saved, anew
-        return Standing(engine, engine.statistics().subscriptions)
+        return Standing(engine, told)
     assert subscriptions is not None
     found = subscriptions_in(subscriptions, now, Knowledge.load(*knowledge), statistics)
-    live = found.engine.statistics().subscriptions
-    return Standing(found.engine, live, found.expired, found.rejected)
+    engine = found.engine
+    live = engine.statistics().subscriptions
+    return Standing(engine, Told(engine.knowledge.version, live, found.expired, found.rejected))
 
 
 def bytes_of(folder: Path) -> int:
