@@ -128,7 +128,7 @@ def test_columns_give_the_ids_of_their_rows(
             "id": texts.dictionary_encode() if encoded else texts,
             "number": pa.array([number for _, number, _ in rows], pa.int16()),
             "meta": pa.array(
-                [{"id": number} for _, number, _ in rows], pa.struct({"id": pa.int64()})
+                [{"id": number} for _, number, _ in rows], pa.struct([("id", pa.int64())])
             ),
             "meta.id": pa.array([text for _, _, text in rows], pa.large_string()),
             "price": pa.array([1.5] * len(rows)),

@@ -6,16 +6,18 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
-from sensewire.events import records, sampling
+from sensewire.events import line_portions, records
 from sensewire.events.decode import decode
-from sensewire.events.decoding import Decoded, Decoding, Outcome
-from sensewire.events.files import EventFile, Kind, Slice, listing
+from sensewire.events.decoding import Decoded, Decoding, Outcome, Rejected
+from sensewire.events.files import Slice, listing, slices
 from sensewire.events.lines import count_lines
-from sensewire.events.sampling import Form, Lowest, Sampled, hash_of, line_hashes, outcomes_of
+from sensewire.events.sampling import Form, Lowest, Sampled, hash_of, number_hashes, outcomes_of
 from sensewire.model.event import Event
 from sensewire.model.learned import UNTIMED
 
@@ -79,7 +81,7 @@ def test_no_cut_changes_the_sample(
     path = tmp_path_factory.mktemp("lines") / "e.jsonl"
     path.write_bytes(mark + b"\n".join(lines) + ending)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sampling, "_BLOCK", block)
+        patch.setattr(line_portions.line_portions, "__defaults__", (block,))
         events, sample = sampled(parts_of(path, cuts), most)
     decoded = [
         outcome for part in parts_of(path, []) for outcome in decode(part, DECODING)
@@ -188,25 +190,44 @@ def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
     assert all("cannot be read (No such file" in item.reason for item in found.unread)
 
 
-@pytest.mark.parametrize("path", ["s3://b/e.jsonl", "/e.jsonl.gz"])
-def test_lines_that_are_not_plain_bytes_here_go_through_decoding(
-    path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Slice] = []
+def test_rows_of_columns_are_sampled_by_their_numbers(tmp_path: Path) -> None:
+    """Whatever slices of row groups they come in; a row that is no event is one of them."""
+    path = tmp_path / "e.parquet"
+    times = ["2024-03-01" if n % 10 else "never" for n in range(200)]
+    parquet.write_table(pa.table({"n": range(200), "t": times}), path, row_group_size=30)
+    timed = Decoding(UNTIMED, time_field="t")
+    (file,) = listing([path]).files
+    whole, parts = slices(file, 10**9), slices(file, 1)
+    assert (len(whole), len(parts)) == (1, 7)
+    found = []
+    for some in (whole, parts[::-1]):
+        lowest = Lowest(50)
+        for part in some:
+            lowest.add(part, timed)
+        assert (lowest.events, len(lowest.sample())) == (200, 50)
+        found.append(lowest.sample())
+    assert found[0] == found[1]
+    outcomes = list(outcomes_of(found[0], timed))
+    rejected = [each for each in outcomes if isinstance(each, Rejected)]
+    assert {int(each.place.rpartition(":")[2]) % 10 for each in rejected} == {1}
+    assert 0 < len(rejected) < 15
 
-    def noted(part: Slice, decoding: Decoding) -> Iterator[Outcome]:
-        asked.append(part)
-        return iter(())
 
-    monkeypatch.setattr(sampling, "decode", noted)
-    part = Slice(EventFile(path, "e", "e", Kind.LINES, 9), 0, 9)
-    Lowest(3).add(part, DECODING)
-    assert asked == [part]
+def test_a_cell_without_a_text_is_no_event(tmp_path: Path) -> None:
+    path = tmp_path / "e.parquet"
+    texts = ['{"a": 1}', None, '[{"specversion": "1.0"}]', "5"]
+    parquet.write_table(pa.table({"json": texts}), path)
+    plain = Decoding(UNTIMED)
+    found = Lowest(10)
+    for part in slices(listing([path]).files[0], 10**9):
+        found.add(part, plain)
+    events = [each for each in outcomes_of(found.sample(), plain) if isinstance(each, Event)]
+    assert (found.events, len(events)) == (4, 1)
 
 
 def test_hashes_of_lines_differ_by_file_and_number() -> None:
     numbers = np.arange(1, 100_001)
-    one, other = (line_hashes(hash_of(name), numbers) for name in ("a.jsonl", "b.jsonl"))
+    one, other = (number_hashes(hash_of(name), numbers) for name in ("a.jsonl", "b.jsonl"))
     assert len({*one.tolist(), *other.tolist()}) == 200_000
     assert one.min() >= 0
     assert abs(np.corrcoef(one, other)[0, 1]) < 0.02

@@ -1,5 +1,6 @@
 """Careful matching: whatever kills a child is found, told and left out; the rest stands."""
 
+import faulthandler
 import os
 import signal
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import pytest
 
 from sensewire.engine import Engine
 from sensewire.events.decoding import Decoding, Rejected
-from sensewire.events.portions import RecordPortion
+from sensewire.events.record_portion import RecordPortion
 from sensewire.language.parse import parse
 from sensewire.spark.careful import carefully
 from sensewire.spark.outcomes import NOTHING, Outcomes, outcomes_of
@@ -39,7 +40,7 @@ def told(outcomes: Iterator[Outcomes]) -> tuple[list[str], list[Rejected], int]:
     rejected: list[Rejected] = []
     count = 0
     for each in outcomes:
-        events += each.matches.column("event").to_pylist()
+        events += map(str, each.matches.column("event").to_pylist())
         rejected += each.rejected
         count += each.events
     return events, rejected, count
@@ -61,6 +62,7 @@ def test_each_event_that_kills_is_rejected(engine: Engine, poison: set[int]) -> 
     def matching(part: RecordPortion) -> Iterator[Outcomes]:
         for row in range(len(part)):
             if part.numbers[row] - 1 in poison:
+                faulthandler.disable()  # or pytest tells of it
                 os.kill(os.getpid(), signal.SIGSEGV)
         return outcomes_of(part, engine, Decoding(NOW))
 

@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sensewire.events.locations import location
 from sensewire.model.errors import SensewireError
 from sensewire.spark.delta import DELTA, delta_settings, write_delta
+from sensewire.spark.writing import FOLDERS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,12 +21,12 @@ if TYPE_CHECKING:
 EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 CONVERT = """
 import sys
-from pathlib import Path
-from sensewire.spark.delta import delta_settings, to_delta
+from sensewire.events.locations import location
+from sensewire.spark.delta import delta_settings, write_as_delta
 from sensewire.spark.session import spark_session
 spark = spark_session(master="local[2]", settings=delta_settings())
 for folder in sys.argv[1:]:
-    to_delta(spark, Path(folder))
+    write_as_delta(spark, location(folder))
 """
 
 
@@ -56,7 +58,7 @@ def test_without_the_jars_a_line_says_what_is_missing(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
     with pytest.raises(SensewireError) as raised:
-        write_delta(spark.range(3), tmp_path / "table")
+        write_delta(spark.range(3), location(tmp_path / "table"))
     text = str(raised.value)
     assert text.startswith("the jars of Delta Lake cannot write with Spark 4.3")
     assert "\n" not in text
@@ -66,7 +68,7 @@ def test_without_the_jars_a_line_says_what_is_missing(
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_a_folder_of_parquet_becomes_a_delta_table(tmp_path: Path) -> None:
+def test_the_folders_of_a_run_become_delta_tables(tmp_path: Path) -> None:
     """With the jars from Maven's repository: half a minute the first time, then seconds."""
     rows: dict[str, list[Any]] = {
         "event": ["a", "b", None],
@@ -81,10 +83,9 @@ def test_a_folder_of_parquet_becomes_a_delta_table(tmp_path: Path) -> None:
     table = pa.Table.from_pydict(rows, schema=schema)
     folders = [tmp_path / "full", tmp_path / "empty"]
     for folder, content in zip(folders, (table, table.slice(0, 0)), strict=True):
-        (folder / "_rejected").mkdir(parents=True)
-        (folder / "_rejected" / "kept").write_text("")
-        pq.write_table(content, folder / "part-0.parquet")
-        (folder / "_SUCCESS").write_text("")
+        for place in FOLDERS.values():
+            (folder / place).mkdir(parents=True, exist_ok=True)
+            pq.write_table(content, folder / place / "part-0.parquet")
     run = subprocess.run(
         [sys.executable, "-c", CONVERT, *map(str, folders)],
         capture_output=True,
@@ -94,10 +95,10 @@ def test_a_folder_of_parquet_becomes_a_delta_table(tmp_path: Path) -> None:
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
     for folder, content in zip(folders, (table, table.slice(0, 0)), strict=True):
-        assert read_delta(folder).to_pylist() == content.to_pylist()
-        assert (folder / "_rejected" / "kept").exists()
+        for place in FOLDERS.values():
+            assert read_delta(folder / place).to_pylist() == content.to_pylist()
         assert not list(folder.rglob(".*.crc"))
-        assert not (folder / "_SUCCESS").exists()
+        assert not list(folder.rglob("part-0.parquet"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "full"]
 
 

@@ -31,6 +31,13 @@ def learning(spark: "SparkSession", job: LearnJob) -> Learning:
     return lambda **options: run(replace(job, **options), lambda: spark)
 
 
+def history(job: LearnJob) -> Path:
+    """The folder of events."""
+    (folder,) = job.events
+    assert isinstance(folder, Path)
+    return folder
+
+
 def write_history(folder: Path) -> None:
     """Files of many formats, with lines of many lengths, empty ones and bad ones."""
     lines = []
@@ -58,7 +65,7 @@ def write_history(folder: Path) -> None:
 def test_the_statistics_do_not_depend_on_partitions(
     learning: Learning, job: LearnJob, tmp_path: Path, sample: int
 ) -> None:
-    write_history(job.events[0])
+    write_history(history(job))
     texts = []
     for partitions in (1, 2, 7):
         out = tmp_path / f"{partitions}.json"
@@ -79,7 +86,7 @@ def test_the_statistics_do_not_depend_on_partitions(
 
 
 def test_what_is_rejected_is_told(learning: Learning, job: LearnJob) -> None:
-    write_history(job.events[0])
+    write_history(history(job))
     summary = learning()
     places = [Path(item.place).name for item in summary.rejected]
     assert places[0] == "d.xyz"
@@ -91,7 +98,7 @@ def test_what_is_rejected_is_told(learning: Learning, job: LearnJob) -> None:
 
 def test_a_part_of_the_history_tells_of_all(learning: Learning, job: LearnJob) -> None:
     lines = [f'{{"n": {n}, "even": {str(n % 2 == 0).lower()}}}\n' for n in range(5_000)]
-    (job.events[0] / "e.jsonl").write_text("".join(lines))
+    (history(job) / "e.jsonl").write_text("".join(lines))
     learned = learning(sample=500).learned
     assert (learned.events, len(learned.sample)) == (5_000, 500)
     n, even = sorted(learned.attributes, key=lambda each: each.attribute.text, reverse=True)
@@ -105,10 +112,10 @@ def test_knowledge_gives_the_names(learning: Learning, job: LearnJob, tmp_path: 
         "synonyms:\n  price: [cost]\n  laptop: [notebook]\n"
         "mappings:\n  - {name: double, inputs: [price], outputs: {twice: 'price * 2'}}\n"
     )
-    (job.events[0] / "a.jsonl").write_text(
+    (history(job) / "a.jsonl").write_text(
         '{"price": 1, "product": "laptop"}\n{"cost": 2, "product": "notebook"}\n'
     )
-    (job.events[0] / "b.nt").write_text("<urn:a> <http://x.org/unknown> <http://x.org/else> .")
+    (history(job) / "b.nt").write_text("<urn:a> <http://x.org/unknown> <http://x.org/else> .")
     learned = learning(knowledge=(tmp_path / "k.yaml",)).learned
     shares = {each.attribute.text: round(each.share, 2) for each in learned.attributes}
     assert shares == {"price": 0.67, "product": 0.67, "twice": 0.67, "http://x.org/unknown": 0.33}
@@ -157,7 +164,7 @@ def test_an_out_that_is_in_use(job: LearnJob, tmp_path: Path) -> None:
 
 
 def test_statistics_of_ours_are_overwritten(learning: Learning, job: LearnJob) -> None:
-    (job.events[0] / "e.jsonl").write_text('{"a": 1}')
+    (history(job) / "e.jsonl").write_text('{"a": 1}')
     job.out.write_text(f'{{"kind":"{KIND}","version":7')
     learning(overwrite=True)
     assert load_learned(job.out).events == 1
@@ -169,7 +176,7 @@ def test_statistics_of_ours_are_overwritten(learning: Learning, job: LearnJob) -
 def test_a_history_without_events(
     learning: Learning, job: LearnJob, content: bytes, why: str
 ) -> None:
-    (job.events[0] / "e.jsonl").write_bytes(content)
+    (history(job) / "e.jsonl").write_bytes(content)
     with pytest.raises(SensewireError, match=f"no event could be read in .*history{why}"):
         learning()
     assert not job.out.exists()
@@ -181,11 +188,11 @@ def test_an_empty_folder(learning: Learning) -> None:
 
 
 def test_a_file_that_vanishes(job: LearnJob, spark: "SparkSession") -> None:
-    (job.events[0] / "a.jsonl").write_text('{"a": 1}')
-    (job.events[0] / "b.jsonl").write_text('{"a": 1}')
+    (history(job) / "a.jsonl").write_text('{"a": 1}')
+    (history(job) / "b.jsonl").write_text('{"a": 1}')
 
     def session() -> "SparkSession":
-        (job.events[0] / "b.jsonl").unlink()
+        (history(job) / "b.jsonl").unlink()
         return spark
 
     summary = run(replace(job, partitions=1), session)
@@ -194,7 +201,7 @@ def test_a_file_that_vanishes(job: LearnJob, spark: "SparkSession") -> None:
 
 
 def test_an_out_that_cannot_be_written(learning: Learning, job: LearnJob, tmp_path: Path) -> None:
-    (job.events[0] / "a.jsonl").write_text('{"a": 1}')
+    (history(job) / "a.jsonl").write_text('{"a": 1}')
     (tmp_path / "file").write_text("")
     with pytest.raises(SensewireError, match=r"--out .*file/stats.json cannot be written: "):
         learning(out=tmp_path / "file" / "stats.json")

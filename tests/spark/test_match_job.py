@@ -334,7 +334,7 @@ def test_a_worker_that_fails_is_one_line(
     monkeypatch.setattr(
         "sensewire.spark.job.shipped", lambda *_, **__: Shipped("nowhere", None, "v000001-x")
     )
-    with pytest.raises(SensewireError, match="job failed: .*the index nowhere is not on this"):
+    with pytest.raises(SensewireError, match=r"job failed: .*the index nowhere is not on this"):
         matching(SUBSCRIPTIONS, lines({"id": "e"}))
     assert not path(job.out).exists()
 

@@ -144,7 +144,8 @@ def _may_be_several(portion: RecordPortion) -> npt.NDArray[np.bool_]:
     """Which records may hold many events: texts that begin with `[`."""
     if not portion.is_json:
         return np.zeros(len(portion), np.bool_)
-    return np.asarray(compute.match_substring_regex(portion.batch.column(0), _LIST))
+    found = compute.match_substring_regex(portion.batch.column(0), _LIST)
+    return np.asarray(compute.fill_null(found, False))  # a cell may have no text
 
 
 def _record(number: int, portion: RecordPortion, row: int, decoding: Decoding) -> Sampled:
