@@ -10,17 +10,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from sensewire.cli import submit
 from sensewire.spark.java import java_home, packaged_java
-from tests.spark.cluster import HOME, HOST, Cluster, Worker, cluster
+from tests.spark.cluster import HOME, Cluster, Worker, cluster
+from tests.spark.commands import PATIENCE, Tables, begun, environment, matched, tables
 
 pytestmark = pytest.mark.spark
 
 NOW = "2024-03-01T12:00:00Z"
-PATIENCE = 300  # seconds
 ROOT = Path(__file__).parents[2]
 SUBSCRIPTIONS = {
     "laptops": "product = laptop and price <= 1600",
@@ -29,7 +28,6 @@ SUBSCRIPTIONS = {
     "zürich": "city prefix 'Zü'",
     "pages": "(?page, project, ?what)",
 }
-Tables = list[list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def expected(folder: Path) -> Tables:
     """What this machine says."""
-    run = matched("local[2]", folder, "local")
+    run = matched(*options("local[2]", folder, "local"))
     assert run.returncode == 0, run.stderr
     found = tables(folder / "local")
     assert {row["subscription"] for row in found[0]} == set(SUBSCRIPTIONS)
@@ -70,39 +68,16 @@ def _write_lines(path: Path, items: list[Any]) -> None:
     path.write_text("".join(json.dumps(item) + "\n" for item in items))
 
 
-def command(master: str | None, folder: Path, out: str, *options: str) -> list[str]:
+def options(master: str | None, folder: Path, out: str, *more: str) -> list[str]:
     arguments = {"--subscriptions": "s.jsonl", "--events": "events", "--out": out}
     paths = [part for name, path in arguments.items() for part in (name, str(folder / path))]
-    return ["match", *paths, "--now", NOW, *(["--master", master] if master else []), *options]
-
-
-def environment(**variables: str) -> dict[str, str]:
-    return {**os.environ, "SPARK_LOCAL_IP": HOST, **variables}
-
-
-def matched(
-    master: str | None, folder: Path, out: str, *options: str
-) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "sensewire.cli.main", *command(master, folder, out, *options)],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-
-
-def tables(out: Path) -> Tables:
-    """Matches, rejections and failures, in an order of their own."""
-    found = [pq.read_table(out / name).to_pylist() for name in ("", "_rejected", "_failed")]
-    return [sorted(rows, key=lambda row: json.dumps(row, default=str)) for rows in found]
+    return [*paths, "--now", NOW, *(["--master", master] if master else []), *more]
 
 
 def test_a_cluster_gives_the_answers_of_one_machine(
     standalone: Cluster, folder: Path, expected: Tables
 ) -> None:
-    run = matched(standalone.master, folder, "cluster")
+    run = matched(*options(standalone.master, folder, "cluster"))
     assert (run.returncode, run.stderr) == (0, "")
     assert tables(folder / "cluster") == expected
     assert all(finished(worker) for worker in standalone.workers), "a worker had nothing to do"
@@ -113,14 +88,7 @@ def test_a_worker_that_dies_in_mid_job_changes_nothing(
 ) -> None:
     first, second = standalone.workers
     before = {worker: finished(worker) for worker in (first, second)}
-    options = command(standalone.master, folder, "survived", "--partitions", "60")
-    run = subprocess.Popen(
-        [sys.executable, "-m", "sensewire.cli.main", *options],
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    run = begun(*options(standalone.master, folder, "survived", "--partitions", "60"))
     try:
         # It has done some of the job, and has begun some more.
         wait_until(lambda: finished(first) > before[first] + 2 and is_busy(first), run)
@@ -139,7 +107,7 @@ def test_a_worker_that_dies_in_mid_job_changes_nothing(
 
 def test_a_master_that_cannot_be_reached_is_said_in_one_line(folder: Path) -> None:
     begin = time.monotonic()
-    run = matched("spark://127.0.0.1:1", folder, "nowhere")
+    run = matched(*options("spark://127.0.0.1:1", folder, "nowhere"))
     assert run.returncode == 2
     assert run.stderr == (
         "sensewire: no Spark master answers at spark://127.0.0.1:1; is it running, and reachable?\n"
@@ -153,7 +121,7 @@ def test_under_spark_submit_its_master_and_settings_hold(
 ) -> None:
     applications = names(standalone)
     given = ("--master", standalone.master, "--name", "of spark-submit")
-    run = submitted(given, command(None, folder, "submitted"))
+    run = submitted(given, options(None, folder, "submitted"))
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("2202 events, ")
     assert tables(folder / "submitted") == expected
@@ -161,14 +129,14 @@ def test_under_spark_submit_its_master_and_settings_hold(
 
 
 def test_spark_submit_on_this_machine(folder: Path, expected: Tables) -> None:
-    run = submitted(("--master", "local[2]"), command(None, folder, "submitted-here"))
+    run = submitted(("--master", "local[2]"), options(None, folder, "submitted-here"))
     assert run.returncode == 0, run.stderr
     assert tables(folder / "submitted-here") == expected
 
 
 def test_an_error_under_spark_submit_is_our_line_and_exit_code(folder: Path) -> None:
     (folder / "taken").mkdir()
-    run = submitted(("--master", "local[2]"), command(None, folder, "taken"))
+    run = submitted(("--master", "local[2]"), options(None, folder, "taken"))
     assert run.returncode == 2
     # spark-submit writes to its output whatever the program wrote, to its errors too.
     [line] = [line for line in run.stdout.splitlines() if line.startswith("sensewire: ")]
@@ -176,12 +144,12 @@ def test_an_error_under_spark_submit_is_our_line_and_exit_code(folder: Path) -> 
 
 
 def submitted(
-    options: tuple[str, ...], arguments: list[str], **variables: str
+    settings: tuple[str, ...], arguments: list[str], **variables: str
 ) -> "subprocess.CompletedProcess[str]":
     """The command under the spark-submit of Spark's Python package."""
     java = str(java_home(os.environ, packaged=packaged_java()))
     return subprocess.run(
-        [HOME / "bin" / "spark-submit", *options, submit.__file__, *arguments],
+        [HOME / "bin" / "spark-submit", *settings, submit.__file__, "match", *arguments],
         env=environment(JAVA_HOME=java, PYSPARK_DRIVER_PYTHON=sys.executable, **variables),
         capture_output=True,
         text=True,
@@ -226,7 +194,7 @@ def test_executors_run_a_packed_environment(tmp_path: Path, folder: Path, expect
     with cluster(tmp_path / "cluster", environment=bare) as standing:
         run = submitted(
             ("--master", standing.master, "--archives", f"{archive}#environment"),
-            command(None, folder, "packed"),
+            options(None, folder, "packed"),
             PYSPARK_PYTHON="./environment/bin/python",
         )
         assert run.returncode == 0, run.stdout + run.stderr

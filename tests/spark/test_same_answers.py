@@ -23,6 +23,8 @@ from sensewire.model.errors import EventError
 from sensewire.spark.job import MatchJob, run
 from sensewire.spark.standing import bytes_of, standing_in
 from tests.spark import formats
+from tests.spark.cluster import Cluster
+from tests.spark.commands import matched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,6 +55,7 @@ def test_partitions_and_shards_change_nothing(
 ) -> None:
     folder = formats.write(format, tmp_path / "events")
     tables, counts = expected(asked.index, folder)
+    check_worth(tables, counts)
     for partitions in (1, 2, 7):
         for shards, memory in ((1, None), (3, asked.memory)):
             out = tmp_path / f"{partitions}-{shards}"
@@ -63,6 +66,27 @@ def test_partitions_and_shards_change_nothing(
             run(job, lambda: spark)
             assert tables_in(out) == tables, out.name
             assert counts_in(out) == {**counts, "shards": shards}, out.name
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_cluster_says_the_same_of_all_formats(
+    standalone: Cluster, asked: Asked, tmp_path: Path, shards: int
+) -> None:
+    for format in formats.FORMATS:
+        formats.write(format, tmp_path / "events" / format)
+    tables, counts = expected(asked.index, tmp_path / "events")
+    memory = () if shards == 1 else ("--index-memory", str(asked.memory))
+    run = matched(
+        *("--index", asked.index, "--events", tmp_path / "events", "--out", tmp_path / "out"),
+        *("--now", NOW.isoformat(), "--time-field", "seen", "--master", standalone.master),
+        *memory,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert tables_in(tmp_path / "out") == tables
+    assert counts_in(tmp_path / "out") == {**counts, "shards": shards}
+    # What was sent to the workers is not left beside the index.
+    assert [path.name for path in asked.index.parent.glob("*.tar")] == []
 
 
 def expected(index: Path, folder: Path) -> tuple[Tables, dict[str, Any]]:
@@ -95,7 +119,6 @@ def expected(index: Path, folder: Path) -> tuple[Tables, dict[str, Any]]:
                 for each in answer.failures
             ]
     bad = [{"place": each.place, "reason": each.reason, "raw": each.raw} for each in rejected]
-    check_worth(matches, failed, bad, events)
     seen = engine.statistics()
     counts = {
         "events": events,
@@ -118,16 +141,14 @@ def match_row(outcome: Decoded, match: Any) -> dict[str, Any]:
     }
 
 
-def check_worth(matches: list[Any], failed: list[Any], rejected: list[Any], events: int) -> None:
+def check_worth(tables: Tables, counts: dict[str, Any]) -> None:
     """That a set of events says something: whatever its format, the same answers of each event."""
-    assert events == formats.EVENTS - 7
-    assert len(rejected) >= 8
-    found = {
-        id: {
-            int(re.findall(r"\d+", row["event"])[0]) for row in matches if row["subscription"] == id
-        }
-        for id in formats.SUBSCRIPTIONS
-    }
+    assert counts["events"] == formats.EVENTS - 7
+    assert counts["rejected"] >= 8
+    matches, failed, _ = ([json.loads(text) for text in texts] for texts in tables)
+    found: dict[str, set[int]] = {id: set() for id in formats.SUBSCRIPTIONS}
+    for row in matches:
+        found[row["subscription"]].add(int(re.findall(r"\d+", row["event"])[0]))
     assert len(matches) == sum(map(len, found.values()))
     assert found == {
         "laptops": {0, 9, 18, 27, 36, 45, 54},

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from sensewire.model.errors import SensewireError
 
 _RAISED = re.compile(r"(?!Caused by)[\w.]+(Error|Exception|Interrupt): ")
+_OURS = re.compile(r"sensewire\.[\w.]+: ")
+_CAUSE = re.compile(r"(Caused by)?: ")
 
 
 @contextmanager
@@ -33,8 +35,13 @@ def _gist(text: str) -> str:
 
     >>> _gist("o1 failed\\nCaused by: java.io.IOException: No space left on device\\n\\tat x")
     'java.io.IOException: No space left on device'
+    >>> _gist("calling o48.addArchive.\\n: java.io.IOException: no archive\\n\\tat x")
+    'java.io.IOException: no archive'
+    >>> _gist("Traceback:\\nsensewire.events.locations.LocationError: out: no space")
+    'out: no space'
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     raised = [line for line in lines if _RAISED.match(line)]
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    return (raised or causes or lines[:1] or ["no reason was given"])[-1]
+    causes = [_CAUSE.sub("", line, count=1) for line in lines if _CAUSE.match(line)]
+    gist = (raised or causes or lines[:1] or ["no reason was given"])[-1]
+    return _OURS.sub("", gist, count=1)  # which needs no class to be understood

@@ -48,7 +48,8 @@ def shipped(spark: "SparkSession", folder: Path, place: Path, *, shared: bool) -
     archive = place / f"sensewire-{version}.tar"
     if not archive.exists():
         with tarfile.open(archive, "w") as file:
-            file.add(folder, arcname=".")
+            for part in sorted(folder.iterdir()):  # no entry for ".", which Spark refuses
+                file.add(part, arcname=part.name)
         spark.sparkContext.addArchive(str(archive))
     return Shipped(None, archive.name, version)
 

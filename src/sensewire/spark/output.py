@@ -11,6 +11,7 @@ as the last: whoever waits for it sees a whole run.
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,7 +20,7 @@ from sensewire.events.decoding import Rejected
 from sensewire.events.locations import Location, LocationError, Standing
 from sensewire.model.errors import SensewireError
 from sensewire.spark.schema import rejected_table
-from sensewire.spark.writing import FOLDERS, SCHEMAS, SUFFIXES, new_file
+from sensewire.spark.writing import FOLDERS, SCHEMAS, SUFFIXES, being_written, new_file
 
 RUN = "_run.json"
 
@@ -70,7 +71,7 @@ def draft_of(out: Location) -> Iterator[Location]:
     """A folder to write to, which becomes `out` when all went well and else is removed."""
     name = out.name.rstrip("/").rpartition("/")[2]
     beside = out.sibling(f".{name}.{uuid4().hex[:8]}")
-    draft = beside.child("new")
+    draft = replace(beside.child("new"), name=out.name)  # which is what people know it by
     try:
         for folder in FOLDERS.values():
             (draft.child(folder) if folder else draft).create()
@@ -86,9 +87,15 @@ def draft_of(out: Location) -> Iterator[Location]:
 
 def _publish(draft: Location, out: Location, old: Location) -> None:
     if out.moves_folders:
-        if out.status().standing is not Standing.NOTHING:
+        is_there = out.status().standing is not Standing.NOTHING
+        if is_there:
             out.move(old)
-        draft.move(out)
+        try:
+            draft.move(out)
+        except LocationError:
+            if is_there:
+                old.move(out)
+            raise
         return
     out.child(RUN).remove()
     out.remove()
@@ -111,15 +118,16 @@ def finish(draft: Location, format: str, kept: Collection[str], more: Sequence[R
             here.child(name).remove()
         rejected = more if kind == "rejected" else ()
         if rejected or not written:
-            file = here.child(f"part-{'driver'}-{uuid4().hex}{SUFFIXES[format]}").open_output()
-            table = new_file(file, format, SCHEMAS[kind], None)
-            if rejected:
-                table.write(rejected_table(rejected))
-            table.close()
+            file = here.child(f"part-driver-{uuid4().hex}{SUFFIXES[format]}").open_output()
+            with being_written(draft):
+                table = new_file(file, format, SCHEMAS[kind], None)
+                if rejected:
+                    table.write(rejected_table(rejected))
+                table.close()
 
 
 def write_run(folder: Location, run: Mapping[str, Any]) -> None:
     """Write down what a run was: its moment, counts, versions and options."""
     text = json.dumps(run, indent=2, ensure_ascii=False, default=str)
-    with folder.child(RUN).open_output() as file:
+    with being_written(folder), folder.child(RUN).open_output() as file:
         file.write(text.encode() + b"\n")

@@ -9,6 +9,7 @@ from types import TracebackType
 import pyarrow as pa
 
 from sensewire.events.locations import Location
+from sensewire.spark import failpoints
 from sensewire.spark.outcomes import Outcomes
 from sensewire.spark.progress import Counters
 from sensewire.spark.schema import DONE
@@ -51,6 +52,7 @@ class Task:
                 self._seen.setdefault(kind, Counter()).update(counts)
 
     def __enter__(self) -> "Task":
+        failpoints.begun()
         self._files.__enter__()
         return self
 
@@ -64,6 +66,7 @@ class Task:
 
     def done(self, weight: int) -> pa.RecordBatch:
         """The row that says what was done, once all files are closed."""
+        failpoints.written(is_again=self.is_again)
         counts = {name: self._counts[name] for name in ("events", "matches", "rejected", "failed")}
         if self._counters is not None:
             self._counters.add(weight, counts)

@@ -10,7 +10,8 @@ is the shorter way. JSON lines are put together by Arrow, column by column. Memo
 until a file gets it, `_ROWS_AT_ONCE` matches or so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, BinaryIO, Literal, Protocol
 from uuid import uuid4
@@ -22,7 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sensewire.events.decoding import Rejected
-from sensewire.events.locations import Location
+from sensewire.events.locations import Location, LocationError, reason_of
 from sensewire.spark.outcomes import Outcomes
 from sensewire.spark.schema import FAILED, MATCHES, REJECTED, rejected_table
 
@@ -61,6 +62,10 @@ class Files:
 
     def add(self, outcomes: Outcomes) -> None:
         """Take what came of some events."""
+        with being_written(self._draft):
+            self._take(outcomes)
+
+    def _take(self, outcomes: Outcomes) -> None:
         if outcomes.matches.num_rows:
             self._matches.append(outcomes.matches)
             self._held += outcomes.matches.num_rows
@@ -99,13 +104,28 @@ class Files:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if error is None:
+        if error is not None:
+            for file in self._open.values():
+                with suppress(OSError, pa.ArrowException):  # nobody keeps it
+                    file.close()
+            return
+        with being_written(self._draft):
             if self._matches:
                 self._write_matches()
             if self._rejected:
                 self._write_rejected()
-        for file in self._open.values():
-            file.close()
+            for file in self._open.values():
+                file.close()
+
+
+@contextmanager
+def being_written(folder: Location) -> Iterator[None]:
+    """Errors of writing below a folder as ours, with the folder's name."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        reason = f"{reason_of(error)}; nothing is left there: make room, or name another folder"
+        raise LocationError(folder.name, reason) from error
 
 
 def new_file(file: BinaryIO, format: str, schema: pa.Schema, given: pa.Schema | None) -> _File:
