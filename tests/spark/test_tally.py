@@ -86,6 +86,20 @@ def test_it_is_what_the_plain_way_gives(
     assert problem.reason.startswith("bad JSON")
 
 
+def test_of_one_day_the_first_by_place_are_kept(engine: Engine, tmp_path: Path) -> None:
+    """Whatever the order in which files come, and of a line with several events too."""
+    write_history(tmp_path, ["a.ttl", "b.ttl", "c.ttl"])
+    context = '"specversion": "1.0", "source": "/s", "type": "t", "time": "2024-03-02"'
+    batch = [f'{{{context}, "id": "{n}", "data": {{"price": 1}}}}' for n in range(12)]
+    (tmp_path / "0.jsonl").write_text(f"\n[{', '.join(batch)}]\n{batch[0]}")
+    parts = parts_of(tmp_path, 10**9)[::-1]
+    for most, last in ((3, "0.jsonl:2[2]"), (12, "0.jsonl:2[11]"), (15, "b.ttl:1"), (99, "c.ttl:1")):
+        found = replayed(parts, engine, 1, most)
+        (cheap,) = (each for each in found.subscriptions if each.subscription == "cheap")
+        assert [Path(each.place).name for each in cheap.examples][-1] == last
+        assert len(cheap.examples) == min(most, 16)
+
+
 def test_counts_are_merged_now_and_then(
     engine: Engine, history: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
