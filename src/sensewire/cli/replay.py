@@ -49,8 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     from sensewire.spark.replay import run as run_job
 
     out: Path | None = arguments.json
-    if out is not None and out.exists():
-        raise SensewireError(f"{out} exists; name another file, or remove it first")
+    if out is not None:
+        _check_free(out)
     longest = arguments.max_event_bytes
     job = ReplayJob(
         subscriptions=Path(arguments.subscriptions),
@@ -66,8 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bar("replaying") as report:
         found = run_job(job, options.session_of(arguments), report)
     for item in found.problems[:_MOST_REASONS]:
-        reason = " ".join(item.reason.split())
-        print(f"sensewire: {item.place}: {reason}", file=sys.stderr)
+        print(f"sensewire: {printable(f'{item.place}: {item.reason}')}", file=sys.stderr)
+    if found.matches and not any(_timed(received) for received in found.subscriptions):
+        print(f"sensewire: {_no_time(arguments.time_field)}", file=sys.stderr)
     for received in found.subscriptions:
         print("\n".join(shown(received)))
     if out is not None:
@@ -76,10 +77,18 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _check_free(out: Path) -> None:
+    if out.exists() or out.is_symlink():
+        raise SensewireError(f"--json {out} exists; name another file, or remove it first")
+    if not out.parent.is_dir():
+        raise SensewireError(f"--json {out}: there is no folder {out.parent}; make it first")
+
+
 def shown(received: "Received") -> Iterator[str]:
     """What one subscription would have received, in lines.
 
-    >>> from sensewire.spark.replay import Example, Received
+    >>> from sensewire.spark.replay import Received
+    >>> from sensewire.spark.tally import Example
     >>> days = {"2024-03-01": 2, "2024-03-03": 8, None: 1}
     >>> some = (Example("2024-03-03", "h.jsonl:7", "e7", '{"id": "e7"}'),)
     >>> print("\\n".join(shown(Received("anna", 11, days, some))))
@@ -88,7 +97,7 @@ def shown(received: "Received") -> Iterator[str]:
       1 event has no time
       e7 (h.jsonl:7, 2024-03-03) {"id": "e7"}
     """
-    yield f"{received.subscription}: {_events(received.matches)}"
+    yield f"{printable(received.subscription)}: {_events(received.matches)}"
     days = {day: count for day, count in received.days.items() if day is not None}
     if days:
         yield f"  {chart(days)}"
@@ -97,7 +106,29 @@ def shown(received: "Received") -> Iterator[str]:
         yield f"  {_events(untimed)} {'has' if untimed == 1 else 'have'} no time"
     for each in received.examples:
         where = each.place if each.day is None else f"{each.place}, {each.day}"
-        yield f"  {each.event} ({where}) {' '.join(each.raw.split())[:_SHOWN]}"
+        raw = printable(each.raw)
+        shown = raw if len(raw) <= _SHOWN else f"{raw[: _SHOWN - 1]}…"
+        yield f"  {printable(f'{each.event} ({where})')} {shown}"
+
+
+def printable(text: str) -> str:
+    """A text on one line, without what a terminal would obey.
+
+    >>> printable('two\\n  lines' + chr(27) + "[2J")
+    'two lines\\\\x1b[2J'
+    """
+    line = " ".join(text.split())
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
+
+
+def _timed(received: "Received") -> int:
+    return sum(count for day, count in received.days.items() if day is not None)
+
+
+def _no_time(field: str | None) -> str:
+    if field is None:
+        return "no time of these events is known; --time-field names the field that holds it"
+    return f"none of these events has a time in {field!r}, which --time-field names"
 
 
 def chart(days: Mapping[str, int]) -> str:
@@ -105,6 +136,8 @@ def chart(days: Mapping[str, int]) -> str:
 
     >>> chart({"2024-02-28": 4, "2024-03-01": 1})
     '2024-02-28 █ ▂ 2024-03-01   at most 4 a day'
+    >>> chart({"2024-02-28": 4})
+    '2024-02-28 █   4 that day'
     """
     first, last = (date.fromisoformat(day) for day in (min(days), max(days)))
     span = (last - first).days + 1
@@ -113,6 +146,8 @@ def chart(days: Mapping[str, int]) -> str:
     for day, count in days.items():
         bars[(date.fromisoformat(day) - first).days // step] += count
     most = max(bars)
+    if span == 1:
+        return f"{first} █   {most:,} that day"
     drawn = "".join(_BLOCKS[-(-count * (len(_BLOCKS) - 1) // most)] for count in bars)
     end = first + timedelta(days=span - 1)
     each = "a day" if step == 1 else f"in {step} days"

@@ -72,7 +72,8 @@ class Answer:
     """What the engine said in one call: of all rows of a portion, or of events in some of them."""
 
     result: BatchMatches
-    rows: Rows  # for each event of the result the row that it stands in
+    portion: Portion  # the events of the result
+    rows: Rows  # for each of them the row that it stands in, of the portion that was asked about
     ids: Ids
     events: int
     rejected: tuple[Rejected, ...]
@@ -91,6 +92,7 @@ def answers_of(portion: Portion, engine: Engine, decoding: Decoding) -> Iterator
     again = list(_read_again(portion, result, decoding))
     yield Answer(
         result,
+        portion,
         np.arange(len(portion)),
         _ids(result, portion),
         len(portion) - result.rejected.num_rows,
@@ -111,7 +113,7 @@ def _of_events(portion: EventPortion, rows: Rows, engine: Engine) -> Answer:
         for row, reason in _rejected_rows(result)
     )
     seen = _difference(before, engine.statistics())
-    return Answer(result, rows, result.ids, len(portion) - len(rejected), rejected, seen)
+    return Answer(result, portion, rows, result.ids, len(portion) - len(rejected), rejected, seen)
 
 
 def _rejected_rows(result: BatchMatches) -> Iterator[tuple[int, str]]:
