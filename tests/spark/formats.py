@@ -173,7 +173,7 @@ def _payloads(folder: Path) -> None:
 
 def _arrow(folder: Path) -> None:
     whole = _table()
-    with ipc.new_file(folder / "e.arrow", whole.schema) as file:
+    with ipc.new_file(str(folder / "e.arrow"), whole.schema) as file:
         file.write_table(whole, max_chunksize=10)
 
 
