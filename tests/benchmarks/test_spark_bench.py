@@ -1,6 +1,6 @@
 """The benchmark of the pipeline, in small: all contenders are right, and a wrong answer ends it.
 
-Proved by breaking: a range of the join that is open where it is closed, a function by row that
+Proved by breaking: ranges of the join that begin too high, a function by row that
 leaves out a match, outputs with a pair left out, given twice or exchanged, ratios turned upside
 down: each was caught.
 """
