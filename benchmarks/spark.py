@@ -1,0 +1,375 @@
+"""The pipeline on Spark beside the bare engine, and beside what one would write without either.
+
+One run on this machine's two cores: files of events against an index folder, answers checked down
+to every pair that was written (`workloads/pairs.py`).
+
+    workload × format    bare engine on one core, the pipeline on two, ratio to twice the bare one
+    JSON lines           the pipeline on one core; a join of Spark SQL; a Python function by row
+    start                a session, its first job, a job with nothing to do; the whole command
+    memory               both workers with a large index, without, and the index on disk
+
+The bare engine is given processor time, the pipeline time by the clock: others on the machine make
+the pipeline look worse, never better. Sessions are warm before anything is timed in them.
+"""
+
+import gc
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING, Protocol
+
+from contenders.spark_join import Join
+from contenders.spark_pipeline import Done, bare, by_the_jvm, counting, pipeline
+from contenders.spark_processes import Processes
+from contenders.spark_udf import RowByRow
+from frame import LeftOut, Row, Settings, WrongAnswerError, timed
+from sensewire.engine import Engine
+from sensewire.spark.session import spark_session
+from sensewire.spark.standing import bytes_of
+from workloads import event_files, indexes
+from workloads.event_files import EventFiles
+from workloads.pairs import Numbers, Pairs
+from workloads.records import EQUALITY_ZIPF, Kind, Records, drawn
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CHARTED = "match"
+CORES = 2
+BARE = "bare engine, one core"
+PIPELINE = "pipeline, two cores"
+BY_JVM = "pipeline, two cores, cells by the JVM"
+ONE_CORE = "pipeline, one core"
+JOIN = "Spark SQL, join and count"
+UDF = "Python function by row, counting"
+# Hardly any with two or three predicates, which make up most of the matches.
+SELECTIVE = replace(EQUALITY_ZIPF, name="few matches", sizes=(0.0, 4.0, 22.0, 18.0, 13.0, 9.0, 6.0))
+KINDS = (EQUALITY_ZIPF, SELECTIVE)
+_FEW = 1_000  # events of a small job
+_FIRST = 64  # events that a slow contender is asked about first
+_COMMAND = "from sensewire.cli.main import main; raise SystemExit(main())"
+_NO_PROC = "this system has no /proc to read memory and processor time from"
+_MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much a run does."""
+
+    size: int  # subscriptions
+    drawn: int  # different events
+    repeats: int  # how often they stand in the files
+    times: int
+    rival_seconds: float  # that one timing of a slow contender should take
+    checked: int  # events that are compared with the truth
+    large: int  # subscriptions of the index whose memory is measured
+    large_drawn: int  # different events that are to touch all of it
+
+
+QUICK = Effort(10_000, 8_192, 122, 2, 6.0, 4, 100_000, 65_536)
+FULL = Effort(100_000, 8_192, 244, 2, 40.0, 10, 1_000_000, 131_072)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A workload as files and an index folder, with what must match."""
+
+    records: Records
+    files: EventFiles
+    index: Path
+    pairs: Pairs
+    folder: Path  # for what is written while it is measured
+
+    @property
+    def size(self) -> int:
+        return len(self.records.asked.offsets) - 1
+
+    def row(self, format: str, contender: str, metric: str, value: float, unit: str) -> Row:
+        """A row of this workload in a format."""
+        workload = f"{self.records.kind.name}, {format}"
+        return Row(workload, self.size, contender, metric, value, unit)
+
+    def check(self, who: str, done: Done, out: Path | None = None) -> None:
+        """Raise unless all events were matched right; with `out`, every pair in it is looked at."""
+        done.check(who, self.files.events, self.pairs.matches(self.files.events))
+        if out is not None:
+            self.pairs.check_output(who, out, self.files.events)
+
+
+class Rival(Protocol):
+    """A slow contender: how long the first events take, and the pairs that it finds."""
+
+    def match(self, count: int, folder: Path) -> tuple[float, Numbers, Numbers]: ...
+
+
+def measured(settings: Settings) -> Iterator[Row | LeftOut]:
+    """Everything, in one run."""
+    effort = QUICK if settings.quick else FULL
+    rows: list[Row] = []
+    with TemporaryDirectory(prefix="sensewire-bench-") as place:
+        for found in _measured(settings, effort, Path(place)):
+            if isinstance(found, Row):
+                rows.append(found)
+            yield found
+    yield from derived(rows)
+
+
+def _measured(settings: Settings, effort: Effort, place: Path) -> Iterator[Row | LeftOut]:
+    workloads = [prepared(kind, settings, effort, place / kind.name) for kind in KINDS]
+    for workload in workloads:
+        yield from measured_bare(workload, settings)
+    first = workloads[0]
+    with session(CORES) as (spark, started):
+        yield Row("start", first.size, "session", "seconds", started, "s")
+        yield from measured_start(spark, first, settings)
+        for workload in workloads:
+            yield from measured_pipeline(spark, workload, settings, effort)
+        yield from measured_rivals(spark, first, settings, effort)
+    with session(1) as (spark, _):
+        small_job(spark, first, _FEW)
+        counting(spark, first.files.lines)
+        yield from measured_one_core(spark, first, settings, effort)
+    yield from measured_command(first, settings)
+    yield from measured_memory(settings, effort, place)
+
+
+@contextmanager
+def session(cores: int) -> Iterator[tuple["SparkSession", float]]:
+    """A session on some cores of this machine, and how many seconds it took to start."""
+    began = perf_counter()
+    spark = spark_session(master=f"local[{cores}]")
+    started = perf_counter() - began
+    try:
+        yield spark, started
+    finally:
+        spark.stop()
+
+
+def prepared(kind: Kind, settings: Settings, effort: Effort, folder: Path) -> Prepared:
+    """Draw a workload, write its files and its index, and ask what must match."""
+    folder.mkdir()
+    settings.report(f"{kind.name}, {effort.size:,}: writing events and the index")
+    records = drawn(kind, effort.size, effort.drawn, 0, settings.seed)
+    files = event_files.written(records, effort.repeats, folder / "events")
+    index = folder / "index"
+    indexes.saved(kind, effort.size, settings.seed, files.lines, index)
+    pairs = Pairs.of(Engine.open(index), records, effort.checked)
+    return Prepared(records, files, index, pairs, folder)
+
+
+def measured_bare(workload: Prepared, settings: Settings) -> Iterator[Row]:
+    """The engine without Spark, on one core, in every format."""
+    engine = Engine.open(workload.index)
+    for format, path in workload.files.by_format.items():
+        settings.report(f"{workload.records.kind.name}, {format}: {BARE}")
+        bare(engine, path, _FEW)  # the JIT is warm before anything is timed
+
+        def work(path: Path = path) -> Done:
+            return bare(engine, path)
+
+        seconds, done = timed(1, work)  # long enough
+        workload.check(BARE, done)
+        rate = done.events / seconds
+        yield workload.row(format, BARE, CHARTED, rate, "events/s")
+        an_event = workload.pairs.an_event
+        yield workload.row(format, BARE, "matches", an_event, "an event")
+        size = path.stat().st_size / workload.files.events
+        yield workload.row(format, BARE, "file", size, "bytes/event")
+
+
+def measured_start(spark: "SparkSession", workload: Prepared, settings: Settings) -> Iterator[Row]:
+    """The first job of a session, and what a job costs before it does anything."""
+    size = workload.size
+    settings.report("start: the first job, and jobs with nothing to do")
+    yield Row(
+        "start",
+        size,
+        f"first job, {_FEW:,} events",
+        "seconds",
+        small_job(spark, workload, _FEW),
+        "s",
+    )
+    again = min(small_job(spark, workload, _FEW) for _ in range(2))
+    yield Row("start", size, f"next job, {_FEW:,} events", "seconds", again, "s")
+    one = min(small_job(spark, workload, 1) for _ in range(3))
+    yield Row("start", size, "next job, one event", "seconds", one, "s")
+    counting(spark, workload.files.lines)
+    seconds, parts = counting(spark, workload.files.lines)
+    yield Row("start", size, "counting the lines", "seconds", seconds, "s")
+    yield Row("start", size, "to the workers", "rows of a job", parts.count(), "rows")
+    back = parts.rdd.getNumPartitions()
+    yield Row("start", size, "from the workers", "rows of a job", back, "rows")
+
+
+def small_job(spark: "SparkSession", workload: Prepared, events: int) -> float:
+    """Seconds of a job on the first events."""
+    path = _first(workload, events)
+    out = workload.folder / "small"
+    done = pipeline(spark, workload.index, path, out)
+    done.check("a small job", events, workload.pairs.matches(events))
+    rmtree(out)
+    return done.seconds
+
+
+def measured_pipeline(
+    spark: "SparkSession", workload: Prepared, settings: Settings, effort: Effort
+) -> Iterator[Row | LeftOut]:
+    """The pipeline in every format; packed rows in two ways."""
+    ways = [(format, PIPELINE, pipeline) for format in workload.files.by_format]
+    ways.append(("packed rows", BY_JVM, by_the_jvm))
+    small_job(spark, workload, _FEW)  # the workers open the index
+    warm = workload.folder / "warm"
+    by_the_jvm(spark, workload.index, event_files.first_cells(workload.files, warm), warm / "out")
+    for format, contender, way in ways:
+        settings.report(f"{workload.records.kind.name}, {format}: {contender}")
+        best = Done(0, 0, float("inf"))
+        for _ in range(effort.times):
+            out = workload.folder / "out"
+            before = Processes.of(spark).seconds() if Processes.are_seen() else {}
+            done = way(spark, workload.index, workload.files.by_format[format], out)
+            spent = Processes.of(spark).seconds() if before else {}
+            workload.check(f"{contender} ({format})", done, out)
+            rmtree(out)
+            if done.seconds < best.seconds:
+                best, used = done, {who: spent[who] - before[who] for who in spent}
+        yield workload.row(format, contender, CHARTED, best.events / best.seconds, "events/s")
+        yield workload.row(format, contender, "job", best.seconds, "s")
+        for who, seconds in used.items():
+            yield workload.row(format, contender, f"processor time, {who}", seconds, "s")
+        if not used:
+            yield LeftOut("processor time", workload.size, contender, _NO_PROC)
+
+
+def measured_one_core(
+    spark: "SparkSession", workload: Prepared, settings: Settings, effort: Effort
+) -> Iterator[Row]:
+    """The pipeline in a session of one core."""
+    settings.report(f"{workload.records.kind.name}, JSON lines: {ONE_CORE}")
+    rates = []
+    for _ in range(effort.times):
+        out = workload.folder / "out"
+        done = pipeline(spark, workload.index, workload.files.lines, out)
+        workload.check(ONE_CORE, done, out)
+        rmtree(out)
+        rates.append(done.events / done.seconds)
+    yield workload.row("JSON lines", ONE_CORE, CHARTED, max(rates), "events/s")
+
+
+def measured_rivals(
+    spark: "SparkSession", workload: Prepared, settings: Settings, effort: Effort
+) -> Iterator[Row]:
+    """What one would write without the pipeline."""
+    settings.report(f"{workload.records.kind.name}: {JOIN}")
+    join = Join.of(spark, workload.records)
+    yield _rival(JOIN, join, workload, effort, workload.folder / "joined")
+    join.close()
+    settings.report(f"{workload.records.kind.name}: {UDF}")
+    by_row = RowByRow.of(spark, workload.records, workload.folder)
+    yield _rival(UDF, by_row, workload, effort, workload.folder / "by row")
+
+
+def _rival(name: str, rival: Rival, workload: Prepared, effort: Effort, folder: Path) -> Row:
+    """Its speed on as many events as it matches in the time that it has; each answer checked."""
+    most = workload.pairs.drawn
+    count = min(_FIRST, most)
+    rival.match(count, folder / "warm")
+    while True:
+        seconds, event, subscription = rival.match(count, folder / str(count))
+        workload.pairs.check_first(name, event, subscription, count)
+        if seconds >= effort.rival_seconds / 2 or count == most:
+            return workload.row("JSON lines", name, CHARTED, count / seconds, "events/s")
+        count = min(most, max(2 * count, int(count * effort.rival_seconds / seconds)))
+
+
+def measured_command(workload: Prepared, settings: Settings) -> Iterator[Row]:
+    """`sensewire match` from its start to its end, on few events: the first match comes before."""
+    settings.report("start: the whole command")
+    path, out = _first(workload, _FEW), workload.folder / "commanded"
+    options = ["--index", workload.index, "--events", path, "--out", out, "--overwrite"]
+    command = [sys.executable, "-c", _COMMAND, "match", *options, "--master", f"local[{CORES}]"]
+    shortest = float("inf")
+    for _ in range(2):
+        began = perf_counter()
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        shortest = min(shortest, perf_counter() - began)
+        due = f"{_FEW} events, {workload.pairs.matches(_FEW)} matches, 0 rejected, 0 failed"
+        if said.splitlines()[-1] != due:
+            raise WrongAnswerError(f"sensewire match says {said!r} where it is {due!r}")
+    contender = f"sensewire match, {_FEW:,} events"
+    yield Row("start", workload.size, contender, "seconds", shortest, "s")
+
+
+def measured_memory(settings: Settings, effort: Effort, place: Path) -> Iterator[Row | LeftOut]:
+    """What a large index costs both workers together."""
+    if not Processes.are_seen():
+        yield LeftOut("memory", effort.large, "both workers", _NO_PROC)
+        return
+    folder = place / "memory"
+    folder.mkdir()
+    settings.report(f"memory: writing an index of {effort.large:,} subscriptions")
+    records = drawn(EQUALITY_ZIPF, 1, effort.large_drawn, 0, settings.seed)
+    events = event_files.written(records, 1, folder / "events").parquet
+    full, empty = folder / "index", folder / "empty"
+    indexes.saved(EQUALITY_ZIPF, effort.large, settings.seed, events, full)
+    indexes.save_texts(['nobody = "asks"'], events, empty)
+    settings.report(f"memory: workers with {effort.large:,} subscriptions, and with one")
+    with_it, touched, done = _memory(full, events, folder / "out")
+    without, _, nothing = _memory(empty, events, folder / "out")
+    nothing.check("an index of nothing", effort.large_drawn, 0)
+    due = bare(Engine.open(full), events)
+    done.check("the pipeline", due.events, due.matches)
+    size = bytes_of(full)
+
+    def row(contender: str, metric: str, value: float, unit: str) -> Row:
+        return Row("memory", effort.large, contender, metric, value, unit)
+
+    yield row("index on disk", "memory", size / _MIB, "MiB")
+    yield row("both workers, with the index", "memory", with_it / _MIB, "MiB")
+    yield row("both workers, with an empty one", "memory", without / _MIB, "MiB")
+    yield row(
+        "both workers", "what the index costs, over its size", (with_it - without) / size, "times"
+    )
+    yield row("both workers", "share of the index that one has read", touched / size, "times")
+
+
+def _memory(index: Path, events: Path, out: Path) -> tuple[int, int, Done]:
+    """PSS of both workers after a job in a session of its own, and what one mapped of the index."""
+    with session(CORES) as (spark, _):
+        done = pipeline(spark, index, events, out)
+        rmtree(out)
+        gc.collect()  # the driver opened the index too, and lets go of its pages here
+        found = Processes.of(spark)
+        return found.memory(), found.touched(index), done
+
+
+def derived(rows: Sequence[Row]) -> Iterator[Row]:
+    """The ratios that follow from the rates of one run."""
+    rates = {(row.workload, row.contender): row for row in rows if row.metric == CHARTED}
+    ratios = (
+        (BARE, CORES, f"{CHARTED}, over {CORES} × bare engine"),
+        (ONE_CORE, 1, "two cores over one"),
+        (JOIN, 1, f"{CHARTED}, over Spark SQL"),
+        (UDF, 1, f"{CHARTED}, over a Python function by row"),
+    )
+    for (workload, contender), row in rates.items():
+        if contender not in (PIPELINE, BY_JVM):
+            continue
+        for other, times, metric in ratios:
+            if (workload, other) in rates:
+                ratio = row.value / (times * rates[workload, other].value)
+                yield replace(row, metric=metric, value=ratio, unit="times")
+
+
+def _first(workload: Prepared, events: int) -> Path:
+    """A file of the first events."""
+    path = workload.folder / f"first-{events}.jsonl"
+    if not path.exists():
+        with workload.files.lines.open("rb") as lines:
+            path.write_bytes(b"".join(next(lines) for _ in range(events)))
+    return path
