@@ -1,5 +1,6 @@
-"""What all tests share: one Spark session for the whole run, started by the first test to ask, and
-how many examples a law is tried on (SENSEWIRE_EXAMPLES; many in `make test-long`)."""
+"""What all tests share: one Spark session for the whole run and one S3, each started by the first
+test to ask; and how many examples a law is tried on (SENSEWIRE_EXAMPLES; many in
+`make test-long`)."""
 
 import os
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from sensewire.events.locations import location
 from sensewire.spark.session import spark_session
 
 if TYPE_CHECKING:
@@ -26,6 +28,20 @@ def spark() -> Iterator["SparkSession"]:
     session = spark_session(master="local[2,3]")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def bucket() -> Iterator[str]:
+    """The options of addresses that lead to an S3 of our own, with a bucket."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    options = f"?endpoint_override={host}:{port}&scheme=http&region=us-east-1"
+    location(f"s3://key:secret@bucket{options}&allow_bucket_creation=true").create()
+    yield options
+    server.stop()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,6 +1,5 @@
 """Places of files: the same on this machine and over the network, and no secret in what is said."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,20 +15,6 @@ from sensewire.events.portions import portions
 from sensewire.events.record_portion import RecordPortion
 
 PLAIN = Decoding(now=datetime(2024, 3, 1, tzinfo=UTC))
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[str]:
-    """The options of addresses that lead to an S3 of our own, with a bucket."""
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    options = f"?endpoint_override={host}:{port}&scheme=http&region=us-east-1"
-    location(f"s3://key:secret@bucket{options}&allow_bucket_creation=true").create()
-    yield options
-    server.stop()
 
 
 @pytest.fixture(params=["local", "s3"])

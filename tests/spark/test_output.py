@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sensewire.events.locations import location
+from sensewire.events.locations import Location, LocationError, location
 from sensewire.model.errors import SensewireError
 from sensewire.spark.output import check_free as free
 from sensewire.spark.output import draft_of as draft_at
@@ -118,3 +118,22 @@ def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to(tmp_path / "nowhere")
     with pytest.raises(SensewireError, match="a link that leads nowhere"):
         check_free(tmp_path / "out", [], overwrite=True)
+
+
+def test_a_folder_comes_back_if_its_successor_cannot_take_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    write(out, "1")
+    move = Location.move
+
+    def failing(place: Location, target: Location) -> None:
+        if place.text.endswith("/new"):
+            raise LocationError(place.name, "no luck")
+        move(place, target)
+
+    monkeypatch.setattr(Location, "move", failing)
+    with pytest.raises(SensewireError, match="out: no luck"), draft_of(out) as draft:
+        write(draft, "2")
+    assert (out / "_run.json").read_text() == "1"
+    assert names(tmp_path) == {"out"}
