@@ -172,7 +172,7 @@ def columns(draw: st.DrawFn) -> Any:
         case unit:
             numbers = draw(st.lists(st.integers(-(10**18), 10**18), min_size=1, max_size=6))
             scale = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}[unit]
-            form = pa.timestamp(unit, draw(zones))  # type: ignore[call-overload]
+            form = pa.timestamp(unit, draw(zones))
             return pa.array([None, *(number // scale for number in numbers)], pa.int64()).cast(form)
 
 

@@ -13,7 +13,8 @@ import pytest
 from pyarrow import parquet
 
 from sensewire.events.decoding import Decoding
-from sensewire.events.files import EventFile, Kind, listing
+from sensewire.events.files import EventFile, listing
+from sensewire.events.kinds import Kind
 from sensewire.model.learned import Learned
 from sensewire.spark import planning
 from sensewire.spark.planning import looked_at
