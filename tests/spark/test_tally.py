@@ -93,12 +93,8 @@ def test_of_one_day_the_first_by_place_are_kept(engine: Engine, tmp_path: Path) 
     batch = [f'{{{context}, "id": "{n}", "data": {{"price": 1}}}}' for n in range(12)]
     (tmp_path / "0.jsonl").write_text(f"\n[{', '.join(batch)}]\n{batch[0]}")
     parts = parts_of(tmp_path, 10**9)[::-1]
-    for most, last in (
-        (3, "0.jsonl:2[2]"),
-        (12, "0.jsonl:2[11]"),
-        (15, "b.ttl:1"),
-        (99, "c.ttl:1"),
-    ):
+    lasts = ((3, "0.jsonl:2[2]"), (12, "0.jsonl:2[11]"), (15, "b.ttl:1"), (99, "c.ttl:1"))
+    for most, last in lasts:
         found = replayed(parts, engine, 1, most)
         (cheap,) = (each for each in found.subscriptions if each.subscription == "cheap")
         assert [Path(each.place).name for each in cheap.examples][-1] == last
