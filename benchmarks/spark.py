@@ -291,7 +291,8 @@ def measured_command(workload: Prepared, settings: Settings) -> Iterator[Row]:
     """`sensewire match` from its start to its end, on few events: the first match comes before."""
     settings.report("start: the whole command")
     path, out = _first(workload, _FEW), workload.folder / "commanded"
-    options = ["--index", workload.index, "--events", path, "--out", out, "--overwrite"]
+    places = ["--index", str(workload.index), "--events", str(path), "--out", str(out)]
+    options = [*places, "--overwrite"]
     command = [sys.executable, "-c", _COMMAND, "match", *options, "--master", f"local[{CORES}]"]
     shortest = float("inf")
     for _ in range(2):

@@ -147,8 +147,8 @@ def exploded(records: Records, count: int) -> pa.Table:
     numeric = records.numeric[attribute]
     return pa.table(
         {
-            "event": np.repeat(np.arange(count), np.diff(events.offsets[: count + 1])),
-            "attribute": attribute,
+            "event": pa.array(np.repeat(np.arange(count), np.diff(events.offsets[: count + 1]))),
+            "attribute": pa.array(attribute),
             "word": pa.array(_words(value), mask=numeric),
             "number": pa.array(value / 4, mask=~numeric),
         }

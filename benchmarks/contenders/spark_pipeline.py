@@ -1,7 +1,7 @@
 """The bare engine on one core, and the pipeline on Spark, on the same files and the same index.
 
-bare engine       the file read and matched in this process, portion by portion, as a worker does
-                  it, without Spark and with nothing written: processor time
+bare engine       the file read in this process and matched by `Engine.match_batch`, as users call
+                  it, portion by portion, without Spark and with nothing written: processor time
 pipeline          the whole job in a session that is warm, from the look at the files to the folder
                   of matches: time by the clock
 cells by the JVM  packed rows that Spark reads and hands to the workers, in the place of workers
@@ -14,7 +14,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from frame import WrongAnswerError
-from sensewire.batches import Reading
 from sensewire.engine import Engine
 from sensewire.events.decoding import Rejected
 from sensewire.events.files import EventFile, listing, slices
@@ -55,8 +54,7 @@ def bare(engine: Engine, path: Path, most: int | None = None) -> Done:
         for portion in portions([part], DECODING, wanted=engine.wants):
             if isinstance(portion, Rejected | EventPortion):
                 raise WrongAnswerError(f"{path.name} is not read as the records that it has")
-            reading = Reading(DECODING, portion.place, with_ids=True, encoded=True)
-            matches += engine.match_batch(portion.batch, reading).matches.num_rows
+            matches += engine.match_batch(portion.batch).matches.num_rows
             events += len(portion)
             if most is not None and events >= most:
                 return Done(events, matches)
@@ -77,7 +75,9 @@ def by_the_jvm(spark: "SparkSession", index: Path, path: Path, out: Path) -> Don
     began = perf_counter()
     cells = packed(spark.read.parquet(str(path)))
     writing = Writing(location(out), "parquet")
-    done = matched(cells, shipped(spark, index, shared=False), DECODING, writing).collect()
+    done = matched(
+        cells, shipped(spark, index, index.parent, shared=False), DECODING, writing
+    ).collect()
     seconds = perf_counter() - began
     return Done(sum(row["events"] for row in done), sum(row["matches"] for row in done), seconds)
 

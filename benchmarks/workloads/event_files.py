@@ -93,7 +93,7 @@ def _write_cells(columns: pa.RecordBatch, events: int, path: Path) -> None:
 def _with_ids(columns: pa.RecordBatch, first: int, end: int) -> pa.Table:
     """Events from `first` to `end`, their ids as the first column."""
     numbers = np.arange(first, end)
-    rows = columns.take(pa.array(numbers % len(columns)))
+    rows = columns.take(numbers % len(columns))
     ids = pa.array(numbers).cast(pa.string())
     return pa.Table.from_batches([rows]).add_column(0, ID, ids)
 

@@ -253,7 +253,7 @@ def json_lines(table: pa.Table) -> Array:
     >>> table = pa.table({"event": ["a", 'b"'], "distance": [0.0, 1.5], "rows": [None, None]})
     >>> print("".join(json_lines(table).to_pylist()), end="")
     {"event":"a","distance":0.0,"rows":null}
-    {"event":"b\\\\"","distance":1.5,"rows":null}
+    {"event":"b\\"","distance":1.5,"rows":null}
     """
     parts: list[Any] = []
     for place, name in enumerate(table.schema.names):
