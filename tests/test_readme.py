@@ -1,6 +1,7 @@
 """The examples of the README are run: those in Python as doctests, those for the shell too."""
 
 import doctest
+import os
 import re
 import shlex
 import subprocess
@@ -8,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from sensewire.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -20,21 +23,46 @@ def test_the_examples_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not results.failed
 
 
-def shell_commands() -> list[str]:
-    """The commands of the README that call `sensewire`, whole lines joined."""
-    blocks = re.findall(r"```sh\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    lines = "".join(blocks).replace("\\\n", " ").splitlines()
-    return [line for line in lines if line.startswith("sensewire ")]
+def shell_blocks(folder: Path) -> list[str]:
+    """The blocks that call `sensewire`, with a folder of the test's in the place of /tmp."""
+    text = README.read_text(encoding="utf-8")
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    return [block.replace("/tmp", str(folder)) for block in blocks if "sensewire " in block]
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("command", shell_commands(), ids=lambda line: line.split()[1])
-def test_the_examples_for_the_shell(command: str, tmp_path: Path) -> None:
-    words = shlex.split(command)[1:]
-    words = [str(tmp_path / "out") if word.startswith("/tmp/") else word for word in words]
-    script = Path(sys.executable).with_name("sensewire")
+def test_the_first_five_minutes(tmp_path: Path) -> None:
+    """As somebody types it, in a shell, with the command that was installed."""
+    start, _ = shell_blocks(tmp_path)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
-        [str(script), *words], cwd=ROOT, capture_output=True, text=True, check=False
+        ["sh", "-e", "-c", start],
+        cwd=ROOT,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode == 0, run.stderr
-    assert re.search(r"\d+ events, \d+ matches, \d+ rejected, \d+ failed", run.stdout)
+    said = run.stdout.splitlines()
+    (summary,) = re.findall(r"`match` ends with `(.*)`", README.read_text(encoding="utf-8"))
+    assert said[0] == summary
+    assert sorted(said[1:3]) == [
+        '{"event":"kite","subscription":"ben","rows":null,"distance":0.0}',
+        '{"event":"offer","subscription":"anna","rows":null,"distance":0.0}',
+    ]
+    assert f'"place":"{tmp_path}/start/events.jsonl:3"' in said[3]
+    assert said[4] == "yes: offer matches the subscription"
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_other_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    _, block = shell_blocks(tmp_path)
+    commands = [shlex.split(line)[1:] for line in block.splitlines()]
+    assert [command[0] for command in commands] == ["replay", "learn", "save", "match"]
+    for command in commands:
+        assert main(command) == 0, capsys.readouterr().err
+    assert re.search(r"\d+ events, \d+ matches, \d+ rejected, \d+ failed", capsys.readouterr().out)

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from sensewire.spark.foreground import Starting
 
 _EVENTS = (
-    "files or folders of events, by path or address (s3://, gs://, hdfs://): .jsonl .ndjson .json "
+    "files or folders of events, by path or address (s3://bucket/folder): .jsonl .ndjson .json "
     "(records, CloudEvents), .parquet .arrow (records by columns, or packed), .nq .trig (an event "
-    "for each named graph), .nt .ttl .rdf .jsonld .n3 (one event), images and other media (one "
+    "for each named graph), .nt .ttl .rdf .jsonld .n3 (one event), pictures and other media (one "
     "event each); texts also as .gz .bz2 .xz .zst .lz4"
 )
 _SUBSCRIPTIONS = (
@@ -45,10 +45,10 @@ def add_events(parser: argparse.ArgumentParser) -> None:
     """--events, and how they are read."""
     add = parser.add_argument
     add("--events", required=True, nargs="+", action="extend", type=text, metavar="E", help=_EVENTS)
-    add("--time-field", metavar="F", help="the field that holds an event's time; a dotted path")
-    add("--id-field", default="id", metavar="F", help="the field of its id; - for none")
+    add("--time-field", metavar="F", help="the field of an event's time, as a.b")
+    add("--id-field", default="id", metavar="F", help="the field of its id, - for none; id")
     add("--max-event-bytes", type=int, metavar="N", help="reject longer lines and files; 8 MiB")
-    add("--partitions", type=int, metavar="N", help="how many parts to read the events in")
+    add("--partitions", type=int, metavar="N", help="parts to read the events in; by size")
 
 
 def add_subscriptions(parser: argparse.ArgumentParser, *, required: bool) -> None:
