@@ -54,6 +54,7 @@ def test_the_last_line_counts(
     [
         (["--knowledge", "k.ttl"], "k.ttl: there is no such file"),
         (["--now", "soon"], "the time 'soon' is no date"),
+        (["--index-shared"], "--index-shared is for an --index that is taken as it is"),
         (["--partitions", "0"], "--partitions 0: expected a whole number above 0"),
         (["--master", "mars"], "'mars' is no Spark master"),
     ],

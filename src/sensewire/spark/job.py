@@ -130,6 +130,11 @@ def run(
 def _check(job: MatchJob) -> None:
     if job.format not in FORMATS:
         raise SensewireError(f"no format {job.format!r}; expected one of {', '.join(FORMATS)}")
+    if job.index_shared and (job.index is None or job.statistics is not None):
+        raise SensewireError(
+            "--index-shared is for an --index that is taken as it is, without --statistics: "
+            "what is compiled for a run lies on this machine only, and is sent"
+        )
     for name, number in (
         ("max-event-bytes", job.max_event_bytes),
         ("partitions", job.partitions),
