@@ -7,7 +7,9 @@ import argparse
 import logging
 import signal
 import sys
+import threading
 from collections.abc import Sequence
+from types import FrameType
 
 from sensewire import __version__
 from sensewire.cli import bench, check, demo, explain, knowledge, learn, match, replay, save, warm
@@ -22,6 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Libraries log, stacks and all, what reaches the user as an error of ours.
     logging.basicConfig(level=logging.CRITICAL)
     parsed = _parser().parse_args(arguments)
+    if threading.current_thread() is threading.main_thread():
+        # A request to end goes by way of every `finally`, which tidies up.
+        signal.signal(signal.SIGTERM, _terminated)
     try:
         return int(parsed.run(parsed))
     except SensewireError as error:
@@ -35,6 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _ERROR
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+
+
+def _terminated(number: int, _: FrameType | None) -> None:
+    sys.exit(128 + number)
 
 
 def _in_words(error: OSError | UnicodeError) -> str:
