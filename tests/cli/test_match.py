@@ -73,7 +73,9 @@ def test_options_that_make_no_sense(
     assert {path.name for path in tmp_path.iterdir()} == {"s.jsonl", "e.jsonl"}
 
 
-@pytest.mark.parametrize("options", [["--format", "csv"], ["--partitions", "many"], ["--index-memory", "0"]])
+@pytest.mark.parametrize(
+    "options", [["--format", "csv"], ["--partitions", "many"], ["--index-memory", "0"]]
+)
 def test_options_that_argparse_refuses(line: list[str], options: list[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main([*line, *options])
