@@ -40,7 +40,7 @@ _PACKED = pa.schema({PACKED: pa.binary()})
 _TASK = "task"
 
 SMALLEST_SLICE = 1_048_576
-LARGEST_SLICE = 67_108_864
+LARGEST_SLICE = 33_554_432
 """Bytes of a slice, unless the number of partitions is given."""
 
 _OPENING = 16_384  # bytes that could be read in the time that opening a file takes
@@ -52,9 +52,9 @@ def sliced(
 ) -> "DataFrame":
     """The files as a table of slices with their line numbers, spread over the partitions."""
     total = sum(file.size for file in files)
-    least = spark.sparkContext.defaultParallelism * _TASKS_A_CORE
-    tasks = partitions or max(least, -(-total // LARGEST_SLICE))
-    step = slice_size(total, tasks, given=partitions is not None)
+    cores = spark.sparkContext.defaultParallelism
+    tasks = partitions or cores * max(_TASKS_A_CORE, -(-total // (cores * LARGEST_SLICE)))
+    step = slice_size(total, tasks, given=partitions is not None)  # as many for each core
     parts = [part for file in files for part in slices(file, step)]
     return table(spark, numbered(spark, parts, tasks), tasks)
 
