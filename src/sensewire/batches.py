@@ -10,7 +10,7 @@ functions have something to add to, or whose clauses only the oracle takes.
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,11 +20,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sensewire.events.column_terms import is_list
+from sensewire.events.column_terms import leaves
 from sensewire.events.columns import facts_of
 from sensewire.events.decoding import Decoding
 from sensewire.events.dictionary import Dictionary
 from sensewire.events.json_scanner import scan
+from sensewire.events.record_portion import JSON
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.dispatch import Dispatch, joined
 from sensewire.match.matcher import Answer, Found
@@ -39,9 +40,6 @@ from sensewire.normalise.passes import normalised
 from sensewire.subscribers import Arrow, Names, Subscribers
 
 Int64 = npt.NDArray[np.int64]
-
-JSON = "json"
-"""The name of the one column of a batch whose records are JSON texts."""
 
 _EVENT: "pa.Field[Any]" = pa.field("event", pa.int64(), nullable=False)
 _SUBSCRIPTION: "pa.Field[Any]" = pa.field("subscription", pa.string(), nullable=False)
@@ -151,9 +149,9 @@ class Batches:
                 is_wanted=is_wanted,
                 with_ids=with_ids,
             )
-        for name in _leaves(batch.schema):
-            if self._is_wanted(name):
-                self._dictionary.attribute(name)
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            for path in filter(self._is_wanted, leaves(name, column.type)):
+                self._dictionary.attribute(path)
         return facts_of(batch, self._dictionary, decoding=decoding, place=place, with_ids=with_ids)
 
     def _know_field(self, name: str | None) -> None:
@@ -247,19 +245,6 @@ def _one_batch(table: pa.Table) -> pa.RecordBatch:
     if len(batches) == 1:
         return batches[0]
     return pa.RecordBatch.from_pylist([], schema=table.schema)
-
-
-def _leaves(schema: pa.Schema) -> Iterator[str]:
-    """The dotted paths of all columns."""
-    waiting = [(field.name, field.type) for field in schema]
-    while waiting:
-        path, form = waiting.pop()
-        while is_list(form) or pa.types.is_dictionary(form) or pa.types.is_run_end_encoded(form):
-            form = form.value_type
-        if pa.types.is_struct(form):
-            waiting.extend((f"{path}.{field.name}", field.type) for field in form)
-        else:
-            yield path
 
 
 def _texts_of(column: Arrow) -> tuple[npt.NDArray[np.uint8], Int64, Int64]:

@@ -116,3 +116,21 @@ def _nanoseconds(value: Any) -> Term:  # Any: a scalar of Arrow
         return term
     whole, zone = term.text[:19], term.text[26 if term.text[19:20] == "." else 19 :]
     return Term(term.kind, f"{whole}.{microseconds % 1_000_000:06}{rest:03}{zone}", term.datatype)
+
+
+def leaves(path: str, form: pa.DataType) -> Iterator[str]:
+    """The dotted paths of a column and all that is in it.
+
+    >>> list(leaves("size", pa.struct({"screen": pa.int64(), "tags": pa.list_(pa.string())})))
+    ['size.screen', 'size.tags']
+    """
+    waiting: list[tuple[str, Any]] = [(path, form)]  # Any: what a type has depends on the type
+    while waiting:
+        path, inner = waiting.pop()
+        while is_list(inner) or types.is_dictionary(inner) or types.is_run_end_encoded(inner):
+            inner = inner.value_type
+        if types.is_struct(inner):
+            members = [inner.field(place) for place in range(inner.num_fields)]
+            waiting.extend((f"{path}.{member.name}", member.type) for member in members[::-1])
+        else:
+            yield path

@@ -16,13 +16,12 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from sensewire.events.column_ids import held_at
-from sensewire.events.column_terms import is_text
+from sensewire.events.column_terms import is_text, leaves
 from sensewire.events.decoding import Decoded, Decoding
 from sensewire.events.dictionary import Dictionary
 from sensewire.events.json_scanner import scan
 from sensewire.events.portions import EventPortion, Portion
 from sensewire.events.record_portion import RecordPortion
-from sensewire.events.tables import leaves
 from sensewire.model.event import Event
 
 _PLAIN = r"^[1-9]\d{3}-\d{2}-\d{2}($|T([01]\d|2[0-3])[0-9:.]*(Z|[+-]00:00)?$)"

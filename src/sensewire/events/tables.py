@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet, types
+from pyarrow import parquet
 
 from sensewire.events.arrow_files import ROWS_AT_ONCE, Choice, ipc_batches
-from sensewire.events.column_terms import compute, is_list
+from sensewire.events.column_terms import compute, leaves
 from sensewire.events.decoding import KEPT_OF_LONG, Decoding, Rejected, too_long
 from sensewire.events.files import PACKED, Slice
 from sensewire.events.kinds import Kind
@@ -184,21 +184,3 @@ def _choice(wanted: Wanted, decoding: Decoding) -> Choice:
         return [*names, *others[:1]] if not names or names == [JSON] else names
 
     return chosen
-
-
-def leaves(path: str, form: pa.DataType) -> Iterator[str]:
-    """The dotted paths of a column and all that is in it.
-
-    >>> list(leaves("size", pa.struct({"screen": pa.int64(), "tags": pa.list_(pa.string())})))
-    ['size.screen', 'size.tags']
-    """
-    waiting: list[tuple[str, Any]] = [(path, form)]  # Any: what a type has depends on the type
-    while waiting:
-        path, inner = waiting.pop()
-        while is_list(inner) or types.is_dictionary(inner) or types.is_run_end_encoded(inner):
-            inner = inner.value_type
-        if types.is_struct(inner):
-            members = [inner.field(place) for place in range(inner.num_fields)]
-            waiting.extend((f"{path}.{member.name}", member.type) for member in members[::-1])
-        else:
-            yield path
