@@ -13,6 +13,7 @@ from pyarrow import ipc, parquet
 from sensewire.events.decode import decode
 from sensewire.events.decoding import Decoded, Decoding, Outcome
 from sensewire.events.files import Slice, listing, slices
+from sensewire.spark import ingest
 from sensewire.spark.ingest import numbered, pack, packed, shared_out, sliced, slices_of, table
 from sensewire.spark.schema import SLICES
 
@@ -62,6 +63,13 @@ def stream(columns: dict[str, list[object]]) -> bytes:
     return sink.getvalue()
 
 
+@pytest.fixture(params=["in the driver", "in a job"])
+def counted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where lines are counted."""
+    if request.param == "in a job":
+        monkeypatch.setattr(ingest, "COUNTED_HERE", -1)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Files of each kind that is cut."""
@@ -75,6 +83,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.usefixtures("counted")
 @pytest.mark.parametrize("partitions", [1, 2, 7])
 def test_slices_know_their_numbers_however_files_are_cut(
     spark: "SparkSession", folder: Path, partitions: int
@@ -106,6 +115,7 @@ def test_work_is_shared_out_by_weight() -> None:
     assert shared_out([3, 3, 3], 3) == [0, 1, 2]
 
 
+@pytest.mark.usefixtures("counted")
 def test_a_file_that_vanishes_before_it_is_counted_stops_nothing(
     spark: "SparkSession", folder: Path
 ) -> None:

@@ -12,12 +12,17 @@ of the line that reaches over its end. Memory: one line of at most `longest` byt
 """
 
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from io import BufferedReader
+from typing import BinaryIO, NamedTuple, cast
+
+import numpy as np
 
 from sensewire.events.decoding import KEPT_OF_LONG
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PIECE = 1_048_576
+_COUNTED_AT_ONCE = 262_144  # bytes that stay in the processor's cache between two looks
+_NEWLINE = 0x0A
 _TAIL = 4_096
 _BACK = 65_536
 
@@ -124,12 +129,13 @@ def count_lines(file: BinaryIO, start: int, end: int) -> int:
     count = 1 if start == 0 else 0
     position = max(start - 1, 0)
     file.seek(position)
+    piece = np.empty(_COUNTED_AT_ONCE, np.uint8)
     while position < end - 1:
-        piece = file.read(min(_PIECE, end - 1 - position))
-        if not piece:
+        read = cast(BufferedReader, file).readinto(piece[: end - 1 - position].data)
+        if not read:
             break
-        count += piece.count(b"\n")
-        position += len(piece)
+        count += int(np.count_nonzero(piece[:read] == _NEWLINE))
+        position += read
     return count
 
 

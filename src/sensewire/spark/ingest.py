@@ -2,7 +2,8 @@
 
 Few, small rows travel through Spark, and no event does: a row says which bytes of which file. A
 slice owns the lines that start in it; so that each knows the number of its first line, the lines
-of every slice are counted in a first distributed pass, and summed up here.
+of every slice are counted in a first pass, and summed up here. The pass runs in the driver where
+the files are at hand and not too large, else as a job of its own.
 
     file of 3 slices    lines that start in each: 40, 38, 41    first lines: 1, 41, 79
 
@@ -18,8 +19,10 @@ rows. `pack` makes one of any table, `packed` makes slices of it.
 import heapq
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
+from os import cpu_count
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -42,6 +45,9 @@ _TASK = "task"
 SMALLEST_SLICE = 1_048_576
 LARGEST_SLICE = 33_554_432
 """Bytes of a slice, unless the number of partitions is given."""
+
+COUNTED_HERE = 1_073_741_824
+"""Bytes of local files whose lines the driver counts: a job would take longer to begin."""
 
 _OPENING = 16_384  # bytes that could be read in the time that opening a file takes
 _TASKS_A_CORE = 3  # so that a slow slice does not keep the others waiting
@@ -207,8 +213,11 @@ def slices_in(rows: Iterable[Mapping[str, Any]]) -> Iterator[Slice]:
 
 
 def _line_counts(spark: "SparkSession", parts: Sequence[Slice], tasks: int) -> list[int]:
-    if not parts:
-        return []
+    if sum(part.end - part.start for part in parts) <= COUNTED_HERE and all(
+        part.file.location.is_local for part in parts
+    ):
+        with ThreadPoolExecutor(cpu_count()) as threads:  # reading and counting hold no lock
+            return list(threads.map(_count, parts))
     from pyspark.sql.pandas.types import from_arrow_schema
 
     # `first_line` carries the row's own number: the rows come back in any order.
