@@ -88,6 +88,38 @@ def test_what_was_saved_blindly_is_planned_when_it_is_saved_again(tmp_path: Path
     assert Engine.open(tmp_path).statistics().without_pivot == 0
 
 
+def test_an_index_that_was_planned_blindly_is_planned_anew_unless_it_is_to_stay_as_it_is(
+    tmp_path: Path,
+) -> None:
+    asked(Engine()).save(tmp_path)
+    batch = pa.RecordBatch.from_pylist([*prices(layered.ENOUGH, 4)])
+    opened, shared = Engine.open(tmp_path), Engine.open(tmp_path, as_it_is=True)
+    for engine in (opened, shared):
+        assert not engine.is_planned
+        engine.match_batch(batch)
+        matcher_of(engine).settle()
+    assert opened.is_planned
+    assert not shared.is_planned
+    assert answers(shared) == answers(opened)
+    shared.learn(HISTORY)  # who says so is heard
+    matcher_of(shared).settle()
+    assert shared.is_planned
+
+
+def test_few_subscriptions_need_no_plan() -> None:
+    engine = Engine()
+    for number in range(layered.UNPLANNED):
+        engine.add(parse(f"price > {number}"))
+    assert engine.is_planned
+    engine.add(parse("price > 1000000"))
+    assert not engine.is_planned
+    matcher_of(engine).settle()
+    assert not engine.is_planned
+    engine.learn(HISTORY)
+    matcher_of(engine).settle()
+    assert engine.is_planned
+
+
 def test_a_later_lesson_takes_the_place_of_the_first() -> None:
     engine = asked(Engine())
     engine.learn(HISTORY)

@@ -263,6 +263,12 @@ class Engine:
                 ]
             )
 
+    @property
+    def is_planned(self) -> bool:
+        """Whether it was compiled by what events are like, or is so small that it need not be."""
+        compiled = self._dispatch.of_facts
+        return compiled is None or compiled.is_planned
+
     def save(self, path: str | PathLike[str], statistics: Learned | None = None) -> None:
         """Write all that stands to an index folder, which `Engine.open` maps into memory; with
         `statistics`, planned for events like those."""
@@ -283,11 +289,14 @@ class Engine:
         *,
         operators: Mapping[str, Operator] | None = None,
         version: str | None = None,
+        as_it_is: bool = False,
     ) -> Self:
         """The engine that was saved to a folder; its index is mapped, and read where it is needed.
 
         Operators are no part of the folder: those that subscriptions call are given again.
         `version` pins one that was saved before, while it is there; the current one unless given.
+        An index that was planned before anybody knew what events are like is planned anew once it
+        has seen some; `as_it_is` leaves it, so that many processes go on to share one.
         """
         from sensewire.language.parse import parse
         from sensewire.saving import Saved, apart_in, knowledge_in, opened_folder, restored
@@ -296,7 +305,8 @@ class Engine:
         try:
             engine = cls(knowledge_in(folder), operators=operators)
             saved = Saved.of(folder.arrays)
-            restored(engine._dispatch.of_facts, folder, engine.knowledge, saved)
+            compiled = engine._dispatch.of_facts
+            restored(compiled, folder, engine.knowledge, saved, plans=not as_it_is)
             apart = list(apart_in(folder.arrays))
         except KeyError as error:
             raise IndexFolderError(f"{path}: the index lacks {error}; save it again") from None

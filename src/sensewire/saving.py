@@ -182,13 +182,15 @@ def knowledge_in(folder: Folder) -> Knowledge:
         raise IndexFolderError(f"{folder.path}: its knowledge cannot be read: {error}") from None
 
 
-def restored(matcher: object, folder: Folder, knowledge: Knowledge, saved: Saved) -> None:
-    """Let the compiled matcher begin with the folder's index."""
+def restored(
+    matcher: object, folder: Folder, knowledge: Knowledge, saved: Saved, *, plans: bool
+) -> None:
+    """Let the compiled matcher begin with the folder's index; unless it `plans`, it stays so."""
     from sensewire.match.compiled.index import Index
 
     assert isinstance(matcher, Layered)
     found = opened(folder.arrays, folder.meta, knowledge, Index.from_arrays)
-    matcher.restore(found, saved.clause)
+    matcher.restore(found, saved.clause, plans=plans)
 
 
 def apart_in(arrays: Mapping[str, Array]) -> Iterator[tuple[str, str]]:

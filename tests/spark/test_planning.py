@@ -12,12 +12,17 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from sensewire.engine import Engine
 from sensewire.events.decoding import Decoding
 from sensewire.events.files import EventFile, listing
 from sensewire.events.kinds import Kind
+from sensewire.language.parse import parse
+from sensewire.model.event import Event
 from sensewire.model.learned import Learned
 from sensewire.spark import planning
+from sensewire.spark.job import ENOUGH, MatchJob, _indexed
 from sensewire.spark.planning import looked_at
+from sensewire.spark.standing import standing_in
 
 DECODING = Decoding(datetime(2024, 3, 1, tzinfo=UTC))
 
@@ -34,7 +39,7 @@ def test_events_of_several_files_and_of_several_places(tmp_path: Path) -> None:
     files = Counter(event.id[0] for event in found.sample)
     assert set(files) == {"a", "b", "c"}
     assert max(files.values()) < 2 * min(files.values())
-    assert found.events == len(found.sample) == 15 * 256
+    assert found.events == len(found.sample) == 15 * (4_096 // 15)
     numbers = sorted(int(event.id[1:]) for event in found.sample if event.id[0] == "a")
     assert numbers[0] < 1_000
     assert numbers[-1] > 18_000
@@ -93,3 +98,49 @@ def test_a_large_document_is_not_read(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(looked_into(tmp_path).sample) == 2
     monkeypatch.setattr(planning, "_LARGEST_WHOLE", 10)
     assert looked_into(tmp_path).sample == ()
+
+
+@pytest.fixture
+def blind(tmp_path: Path) -> Path:
+    """An index of many subscriptions that nobody planned."""
+    engine = Engine()
+    for number in range(1_100):
+        engine.add(parse(f"price > {number}"))
+    engine.save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+def indexed(index: Path, events: int, place: Path, *, shared: bool = False) -> Path:
+    """The folder that workers get for a run on so many events."""
+    path = place / "events.jsonl"
+    path.write_text("".join(f'{{"price": {number}}}\n' for number in range(events)))
+    job = MatchJob(None, (path,), place / "out", DECODING.now, index=index, index_shared=shared)
+    (place / "made").mkdir()
+    (folder,) = _indexed(
+        *(job, standing_in(None, index, (), DECODING.now), listing([path]).files, None),
+        *(DECODING, place / "made"),
+    )
+    return folder
+
+
+def test_an_index_that_nobody_planned_is_planned_once_for_all_workers(
+    blind: Path, tmp_path: Path
+) -> None:
+    folder = indexed(blind, 5_000, tmp_path)
+    assert folder != blind
+    assert Engine.open(folder).is_planned
+    assert not Engine.open(blind).is_planned
+
+
+@pytest.mark.parametrize(("events", "shared"), [(ENOUGH - 1, False), (5_000, True)])
+def test_it_stays_as_it_is_for_few_events_and_where_machines_share_it(
+    blind: Path, tmp_path: Path, events: int, shared: bool
+) -> None:
+    assert indexed(blind, events, tmp_path, shared=shared) == blind
+
+
+def test_an_index_that_was_planned_is_taken_as_it_is(blind: Path, tmp_path: Path) -> None:
+    engine = Engine.open(blind)
+    sample = tuple(Event.record({"price": number}) for number in range(ENOUGH))
+    engine.save(blind, Learned(ENOUGH, 0, (), sample))
+    assert indexed(blind, 5_000, tmp_path) == blind

@@ -48,6 +48,10 @@ class EventPortion:
         """Some of the events."""
         return EventPortion(tuple(self.decoded[row] for row in rows))
 
+    def some(self, first: int, count: int) -> "EventPortion":
+        """Events that follow each other."""
+        return EventPortion(self.decoded[first : first + count])
+
 
 Portion = RecordPortion | EventPortion
 

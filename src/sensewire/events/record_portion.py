@@ -50,6 +50,11 @@ class RecordPortion:
         chosen = np.asarray(rows, np.int64)
         return RecordPortion(self.batch.take(chosen), self.file, self.numbers[chosen])
 
+    def some(self, first: int, count: int) -> "RecordPortion":
+        """Records that follow each other; nothing is copied."""
+        numbers = self.numbers[first : first + count]
+        return RecordPortion(self.batch.slice(first, count), self.file, numbers)
+
     def place(self, row: int) -> str:
         """Where a record stands: `file:number`."""
         return f"{self.file}:{self.numbers[row]}"

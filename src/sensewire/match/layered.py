@@ -99,10 +99,13 @@ class Layered:
         self._saved: Callable[[int], Clause] = _nothing_saved
         self._merging: threading.Thread | None = None
         self._in_merge: tuple[Segment, ...] = ()
+        self._plans = True  # whether what was compiled blindly is so anew, once events were seen
 
-    def restore(self, opened: Opened, clause: Callable[[int], Clause]) -> None:
+    def restore(
+        self, opened: Opened, clause: Callable[[int], Clause], *, plans: bool = True
+    ) -> None:
         """Begin with a segment of an index folder, in the place of nothing; `clause` gives those of
-        its clauses that are judged once more."""
+        its clauses that are judged once more. Unless it `plans`, the segment stays as it is."""
         assert not len(self.catalogue.attributes), "something was added before"
         self.catalogue = opened.catalogue
         self._lock = self.catalogue.lock
@@ -112,6 +115,7 @@ class Layered:
         self._alive = Growing.over(np.ones(len(opened.segment), np.bool_))
         self._sample = Sample(opened.sample)
         self._saved = clause
+        self._plans = plans
 
     def has(self, number: int) -> bool:
         """Whether a clause stands here."""
@@ -119,6 +123,7 @@ class Layered:
 
     def whole(self, numbers: Iterable[int]) -> tuple[Segment, Columns, Values]:
         """Some clauses as one segment, in the order of their numbers; and the events seen."""
+        self.settle()  # what is being made in the background need not be made here too
         with self._lock:
             self._compile_pending()
             kept = np.zeros(len(self._alive), np.bool_)
@@ -349,6 +354,15 @@ class Layered:
             )
             self._merging.start()
 
+    @property
+    def is_planned(self) -> bool:
+        """Whether all was compiled by somebody who knew what events look like."""
+        with self._lock:
+            return len(self._pending) <= UNPLANNED and all(
+                segment.planned_with >= ENOUGH or len(segment) <= UNPLANNED
+                for segment in self._segments
+            )
+
     def _is_planned_blindly(self) -> bool:
         """Whether the base was compiled before anybody knew, or said, what events look like."""
         if not self._segments:
@@ -359,7 +373,7 @@ class Layered:
         if base in self._outdated:
             return len(self._lessons) > 0
         known = self._sample.events + len(self._lessons)
-        return base.planned_with < ENOUGH <= known
+        return self._plans and base.planned_with < ENOUGH <= known
 
     def _merge(self) -> None:
         """Make one segment of those in the merge, and put it in their place; matching goes on

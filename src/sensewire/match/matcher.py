@@ -110,6 +110,11 @@ class FactMatcher(Matcher, Protocol):
         """Expect events like these, given as home vertices and facts; answers stay the same."""
         ...
 
+    @property
+    def is_planned(self) -> bool:
+        """Whether all was compiled by somebody who knew what events look like."""
+        ...
+
     def match_facts(self, facts: Facts, but: npt.NDArray[np.bool_]) -> Found:
         """The answers for the records, but for some rows."""
         ...

@@ -63,4 +63,4 @@ def opened(index: Shipped) -> Engine:
             f"the index {folder} is not on this machine; name a path that every machine sees, or "
             "leave out --index-shared, so that it is sent to them"
         )
-    return Engine.open(folder, version=index.version)
+    return Engine.open(folder, version=index.version, as_it_is=True)

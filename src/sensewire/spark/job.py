@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FORMATS = ("parquet", "jsonl", "delta")
-UNPLANNED = 1_024
-"""Subscriptions that are so few that it does not matter what events are like."""
+ENOUGH = 1_024
+"""Events for which it pays to plan an index anew."""
 _MOST_LISTED = 1_000
 _PACKAGES = ("pyspark", "pyarrow", "orjson", "pyoxigraph")
 
@@ -154,11 +154,14 @@ def _indexed(
 ) -> list[Path]:
     """The folders that workers map: one; or a router's and those of shards, where one is too large.
 
-    What was read just now is planned by the statistics, or by a look at the events.
+    Where nobody planned it yet, and it is no folder that workers take as it is, it is planned now,
+    by a look at the events.
     """
-    if statistics is None and standing.folder is None and standing.told.live > UNPLANNED:
-        statistics = looked_at(files, decoding)
-        standing.engine.learn(statistics)
+    if not (standing.engine.is_planned or statistics or job.index_shared):
+        seen = looked_at(files, decoding)
+        if standing.folder is None or len(seen.sample) >= ENOUGH:  # else not worth writing it again
+            statistics = seen
+            standing = standing.planned(seen)
     folder = standing.saved(place)
     size = bytes_of(folder)
     if job.index_memory is None or size <= job.index_memory:

@@ -3,8 +3,9 @@
     RecordPortion ──> engine.match_batch ──┬──> matches, failures, rejections, with ids and places
     EventPortion  ──> engine.match_events ─┘
 
-One call of the engine a portion. Rows that it rejects are read again by the plain decoder, which
-says why, or finds that a line holds several events; those are matched then.
+One call of the engine a portion, or a piece of one: as many events as have matches that a worker
+can hold, judged by the pieces before. Rows that it rejects are read again by the plain decoder,
+which says why, or finds that a line holds several events; those are matched then.
 """
 
 from collections import Counter
@@ -31,6 +32,10 @@ from sensewire.spark.schema import FAILED, MATCHES
 COUNTED = ("ambiguous", "unknown")
 """What an engine's statistics count of the events that it sees."""
 
+MATCHES_AT_ONCE = 1_000_000
+"""Matches that a call of the engine should find, at most."""
+_FIRST = 256  # events of a first piece
+
 compute: Any = pc  # the stubs do not know all of its functions
 Rows = npt.NDArray[np.int64]
 
@@ -56,15 +61,31 @@ NOTHING = Outcomes(0, MATCHES.empty_table(), FAILED.empty_table())
 
 
 def outcomes_of(portion: Portion, engine: Engine, decoding: Decoding) -> Iterator[Outcomes]:
-    """What the engine says of a portion."""
-    for answer in answers_of(portion, engine, decoding):
-        yield Outcomes(
-            answer.events,
-            _named(answer.result.matches, answer.ids),
-            _named(answer.result.failures, answer.ids),
-            answer.rejected,
-            answer.seen,
-        )
+    """What the engine says of a portion, piece by piece where its matches may be many."""
+    first, found = 0, 0
+    while first < len(portion):
+        left = len(portion) - first
+        count = min(left, _piece(first, found, left, engine))
+        for answer in answers_of(portion.some(first, count), engine, decoding):
+            found += answer.result.matches.num_rows
+            yield Outcomes(
+                answer.events,
+                _named(answer.result.matches, answer.ids),
+                _named(answer.result.failures, answer.ids),
+                answer.rejected,
+                answer.seen,
+            )
+        first += count
+
+
+def _piece(done: int, found: int, left: int, engine: Engine) -> int:
+    """How many events come next, after so many that had so many matches."""
+    if left * engine.statistics().subscriptions <= MATCHES_AT_ONCE:
+        return left
+    if not done:
+        return _FIRST
+    pieces = -(-found * left // (done * MATCHES_AT_ONCE))  # even ones, if the rest is like it
+    return -(-left // max(1, pieces))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

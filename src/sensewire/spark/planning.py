@@ -1,7 +1,7 @@
 """A few of the events that a run will match, for the planner, where nobody gave it statistics.
 
-Without any, the planner would be blind, and each worker would plan anew once it had seen what
-events are like. The driver looks into a few files, at a few places of each.
+Without any, the planner would be blind; and workers take an index as it is, so that they share it.
+The driver looks into a few files, at a few places of each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,8 +28,9 @@ _LARGEST_WHOLE = 4_194_304  # bytes of a file that is read as a whole, if at all
 def looked_at(files: Sequence[EventFile], decoding: Decoding) -> Learned:
     """Some events of files, as statistics that have nothing but a sample."""
     found: list[Event] = []
-    for part in _places(files):
-        found.extend(_some(part, decoding, _MOST // _PLACES))
+    places = list(_places(files))
+    for part in places:
+        found.extend(_some(part, decoding, _MOST // len(places)))
     return Learned(len(found), 0, (), tuple(found))
 
 

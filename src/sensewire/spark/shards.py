@@ -142,7 +142,7 @@ def _router(index: Shipped) -> Router:
 
 @lru_cache(maxsize=1)  # a worker has memory for one
 def _shard(index: Shipped) -> Engine:
-    return Engine.open(index.folder(), version=index.version)
+    return Engine.open(index.folder(), version=index.version, as_it_is=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

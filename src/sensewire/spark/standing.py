@@ -1,6 +1,6 @@
 """What stands when a run begins: the engine of its subscriptions, and what was wrong with them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -32,6 +32,11 @@ class Standing:
     told: Told
     folder: Path | None = None
 
+    def planned(self, statistics: Learned) -> "Standing":
+        """The same, planned for events like those."""
+        self.engine.learn(statistics)
+        return replace(self, folder=None)
+
     def saved(self, place: Path) -> Path:
         """The index folder: the one that they came from, or one that is made at `place`."""
         if self.folder is not None:
@@ -57,10 +62,8 @@ def standing_in(
             )
         engine = Engine.open(index)
         told = Told(engine.knowledge.version, engine.statistics().subscriptions)
-        if statistics is None:
-            return Standing(engine, told, index)
-        engine.learn(statistics)  # and so it is planned, and saved, anew
-        return Standing(engine, told)
+        opened = Standing(engine, told, index)
+        return opened if statistics is None else opened.planned(statistics)
     assert subscriptions is not None
     found = subscriptions_in(subscriptions, now, Knowledge.load(*knowledge), statistics)
     engine = found.engine

@@ -63,6 +63,7 @@ class Task:
         trace: TracebackType | None,
     ) -> None:
         self._files.__exit__(kind, error, trace)
+        pa.default_memory_pool().release_unused()  # the worker waits now, perhaps for long
 
     def done(self, weight: int) -> pa.RecordBatch:
         """The row that says what was done, once all files are closed."""

@@ -212,9 +212,13 @@ def _joined(parts: Sequence[Array]) -> Array:
             size += len(dictionaries[-1]) if dictionaries else 0
             dictionaries.append(part.dictionary)
         shifted.append(np.asarray(part.indices) + np.int32(size))
-    numbers = np.concatenate(shifted).astype(np.int32)
-    words = pa.concat_arrays([each.cast(pa.string()) for each in dictionaries])
-    if len(words) > len(numbers):
+    numbers = np.concatenate(shifted)
+    is_used = np.zeros(sum(map(len, dictionaries)), np.bool_)
+    is_used[numbers] = True
+    words: Array = pa.chunked_array(dictionaries).filter(pa.array(is_used))
+    words = words.cast(pa.string()).combine_chunks()
+    numbers = (np.cumsum(is_used, dtype=np.int32) - np.int32(1))[numbers]
+    if 2 * len(words) > len(numbers):
         return words.take(pa.array(numbers))
     return pa.DictionaryArray.from_arrays(numbers, words)
 

@@ -154,13 +154,16 @@ class Catalogue:
             return
         words = [word.text for word in self.concepts.words()]
         first = self.concepts.of_hierarchy
-        of_words = [slot.axis is Axis.WORDS for slot in self.slots]
-        offsets = self.columns.offsets.view[: count + 1].tolist()
-        starts, stops = self.columns.starts.view.tolist(), self.columns.stops.view.tolist()
-        for test, slot in enumerate(self.columns.slot.view[:count].tolist()):
-            for span in range(offsets[test], offsets[test + 1]) if of_words[slot] else ():
-                numbers = range(int(starts[span]) - first, int(stops[span]) - first)
-                self.words[slot].extend(words[number] for number in numbers)
+        of_words = np.array([slot.axis is Axis.WORDS for slot in self.slots], np.bool_)
+        slots, offsets = self.columns.slot.view[:count], self.columns.offsets.view[: count + 1]
+        is_asked = np.repeat(of_words[slots], np.diff(offsets))  # few: most tests are of numbers
+        starts = self.columns.starts.view[: offsets[-1]][is_asked]
+        stops = self.columns.stops.view[: offsets[-1]][is_asked]
+        of_span = np.repeat(slots, np.diff(offsets))[is_asked]
+        for slot, start, stop in zip(
+            of_span.tolist(), starts.tolist(), stops.tolist(), strict=True
+        ):
+            self.words[slot] += words[int(start) - first : int(stop) - first]
 
     def clause(self, tests: Iterable[int]) -> Clause:
         """A clause that asks for tests, as `wanted` gives them where it is sure."""
