@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from contenders.spark_join import Join
 from contenders.spark_pipeline import Done, bare, by_the_jvm, counting, pipeline
-from contenders.spark_processes import Processes
+from contenders.spark_processes import Processes, watched
 from contenders.spark_udf import RowByRow
 from frame import LeftOut, Row, Settings, WrongAnswerError, timed
 from sensewire.engine import Engine
@@ -315,13 +315,13 @@ def measured_memory(settings: Settings, effort: Effort, place: Path) -> Iterator
     folder.mkdir()
     settings.report(f"memory: writing an index of {effort.large:,} subscriptions")
     records = drawn(EQUALITY_ZIPF, 1, effort.large_drawn, 0, settings.seed)
-    events = event_files.written(records, 1, folder / "events").parquet
+    events = event_files.written(records, 1, folder / "events").lines  # cut, for both workers
     full, empty = folder / "index", folder / "empty"
     indexes.saved(EQUALITY_ZIPF, effort.large, settings.seed, events, full)
     indexes.save_texts(['nobody = "asks"'], events, empty)
     settings.report(f"memory: workers with {effort.large:,} subscriptions, and with one")
-    with_it, touched, done = _memory(full, events, folder / "out")
-    without, _, nothing = _memory(empty, events, folder / "out")
+    with_it, after, touched, done = _memory(full, events, folder / "out")
+    without, after_nothing, _, nothing = _memory(empty, events, folder / "out")
     nothing.check("an index of nothing", effort.large_drawn, 0)
     due = bare(Engine.open(full), events)
     done.check("the pipeline", due.events, due.matches)
@@ -331,22 +331,31 @@ def measured_memory(settings: Settings, effort: Effort, place: Path) -> Iterator
         return Row("memory", effort.large, contender, metric, value, unit)
 
     yield row("index on disk", "memory", size / _MIB, "MiB")
-    yield row("both workers, with the index", "memory", with_it / _MIB, "MiB")
-    yield row("both workers, with an empty one", "memory", without / _MIB, "MiB")
+    yield row("both workers, with the index", "memory at its highest", with_it / _MIB, "MiB")
+    yield row("both workers, with an empty one", "memory at its highest", without / _MIB, "MiB")
+    yield row("both workers, with the index", "memory after the job", after / _MIB, "MiB")
     yield row(
-        "both workers", "what the index costs, over its size", (with_it - without) / size, "times"
+        "both workers, with an empty one", "memory after the job", after_nothing / _MIB, "MiB"
     )
+    costs = {"at its highest": with_it - without, "after the job": after - after_nothing}
+    for when, cost in costs.items():
+        metric = f"what the index costs, over its size, {when}"
+        yield row("both workers", metric, cost / size, "times")
     yield row("both workers", "share of the index that one has read", touched / size, "times")
 
 
-def _memory(index: Path, events: Path, out: Path) -> tuple[int, int, Done]:
-    """PSS of both workers after a job in a session of its own, and what one mapped of the index."""
+def _memory(index: Path, events: Path, out: Path) -> tuple[int, int, int, Done]:
+    """PSS of both workers in a job in a session of its own, at its highest and after it; and what
+    one mapped of the index."""
     with session(CORES) as (spark, _):
-        done = pipeline(spark, index, events, out)
+        with watched(spark) as highest:
+            done = pipeline(spark, index, events, out)
         rmtree(out)
         gc.collect()  # the driver opened the index too, and lets go of its pages here
         found = Processes.of(spark)
-        return found.memory(), found.touched(index), done
+        if len(found.workers) != CORES:
+            raise WrongAnswerError(f"{len(found.workers)} workers where there should be {CORES}")
+        return highest.memory, found.memory(), found.touched(index), done
 
 
 def derived(rows: Sequence[Row]) -> Iterator[Row]:

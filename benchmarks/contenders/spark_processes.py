@@ -6,6 +6,9 @@ From /proc, and so on Linux only.
 """
 
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 _PROC = Path("/proc")
 _DAEMON = "-m sensewire.spark.daemon"
 _TICKS = os.sysconf("SC_CLK_TCK")
+_EVERY = 0.1  # seconds between two looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,32 @@ class Processes:
             "JVM": _seconds(self.jvm),
             "driver": _seconds(os.getpid()),
         }
+
+
+@dataclass(slots=True)
+class Highest:
+    """The most memory that workers were seen with."""
+
+    memory: int = 0
+
+
+@contextmanager
+def watched(spark: "SparkSession") -> Iterator[Highest]:
+    """Look at the workers' memory every now and then, until the end."""
+    highest, ended = Highest(), threading.Event()
+
+    def look() -> None:
+        while not ended.wait(_EVERY):
+            with suppress(OSError):  # one that ended meanwhile
+                highest.memory = max(highest.memory, Processes.of(spark).memory())
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    try:
+        yield highest
+    finally:
+        ended.set()
+        looking.join()
 
 
 def _children(id: int) -> list[int]:
