@@ -31,6 +31,7 @@ _ROWS_AT_ONCE = 1_000_000
 _BYTES_AT_ONCE = 33_554_432
 _LINES_AT_ONCE = 65_536
 _COMPRESSION: Literal["zstd"] = "zstd"
+_OFTEN = 4  # times that ids are written on average, for which all of them may be in a dictionary
 _LARGEST_DICTIONARY = 268_435_456
 FOLDERS = {"match": "", "failed": "_failed", "rejected": "_rejected"}
 """What a run writes, and where below its folder."""
@@ -205,19 +206,22 @@ def _joined(parts: Sequence[Array]) -> Array:
     if not all(pa.types.is_dictionary(part.type) for part in parts):
         return pa.concat_arrays([_strings(part) for part in parts])
     dictionaries: list[Array] = []
-    shifted = []
-    size = 0
+    numbers = np.empty(sum(map(len, parts)), np.int32)
+    filled = size = 0
     for part in parts:
         if not dictionaries or part.dictionary.buffers() != dictionaries[-1].buffers():
             size += len(dictionaries[-1]) if dictionaries else 0
             dictionaries.append(part.dictionary)
-        shifted.append(np.asarray(part.indices) + np.int32(size))
-    numbers = np.concatenate(shifted)
-    is_used = np.zeros(sum(map(len, dictionaries)), np.bool_)
-    is_used[numbers] = True
-    words: Array = pa.chunked_array(dictionaries).filter(pa.array(is_used))
+        end = filled + len(part)
+        np.add(np.asarray(part.indices), np.int32(size), out=numbers[filled:end])
+        filled = end
+    words: Array = pa.chunked_array(dictionaries)
+    if _OFTEN * len(words) > len(numbers):
+        is_used = np.zeros(len(words), np.bool_)
+        is_used[numbers] = True
+        words = words.filter(pa.array(is_used))
+        numbers = (np.cumsum(is_used, dtype=np.int32) - np.int32(1))[numbers]
     words = words.cast(pa.string()).combine_chunks()
-    numbers = (np.cumsum(is_used, dtype=np.int32) - np.int32(1))[numbers]
     if 2 * len(words) > len(numbers):
         return words.take(pa.array(numbers))
     return pa.DictionaryArray.from_arrays(numbers, words)
