@@ -22,19 +22,18 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from contenders.spark_join import Join
 from contenders.spark_pipeline import Done, bare, by_the_jvm, counting, pipeline
 from contenders.spark_processes import Processes, watched
-from contenders.spark_udf import RowByRow
+from contenders.spark_rivals import JOIN, UDF, speed
 from frame import LeftOut, Row, Settings, WrongAnswerError, timed
 from sensewire.engine import Engine
 from sensewire.spark.session import spark_session
 from sensewire.spark.standing import bytes_of
 from workloads import event_files, indexes
 from workloads.event_files import EventFiles
-from workloads.pairs import Numbers, Pairs
+from workloads.pairs import Pairs
 from workloads.records import EQUALITY_ZIPF, Kind, Records, drawn
 
 if TYPE_CHECKING:
@@ -46,13 +45,10 @@ BARE = "bare engine, one core"
 PIPELINE = "pipeline, two cores"
 BY_JVM = "pipeline, two cores, cells by the JVM"
 ONE_CORE = "pipeline, one core"
-JOIN = "Spark SQL, join and count"
-UDF = "Python function by row, counting"
 # Hardly any with two or three predicates, which make up most of the matches.
 SELECTIVE = replace(EQUALITY_ZIPF, name="few matches", sizes=(0.0, 4.0, 22.0, 18.0, 13.0, 9.0, 6.0))
 KINDS = (EQUALITY_ZIPF, SELECTIVE)
 _FEW = 1_000  # events of a small job
-_FIRST = 64  # events that a slow contender is asked about first
 _COMMAND = "from sensewire.cli.main import main; raise SystemExit(main())"
 _NO_PROC = "this system has no /proc to read memory and processor time from"
 _MIB = 2**20
@@ -102,12 +98,6 @@ class Prepared:
             self.pairs.check_output(who, out, self.files.events)
 
 
-class Rival(Protocol):
-    """A slow contender: how long the first events take, and the pairs that it finds."""
-
-    def match(self, count: int, folder: Path) -> tuple[float, Numbers, Numbers]: ...
-
-
 def measured(settings: Settings) -> Iterator[Row | LeftOut]:
     """Everything, in one run."""
     effort = QUICK if settings.quick else FULL
@@ -130,11 +120,11 @@ def _measured(settings: Settings, effort: Effort, place: Path) -> Iterator[Row |
         yield from measured_start(spark, first, settings)
         for workload in workloads:
             yield from measured_pipeline(spark, workload, settings, effort)
-        yield from measured_rivals(spark, first, settings, effort)
     with session(1) as (spark, _):
         small_job(spark, first, _FEW)
         counting(spark, first.files.lines)
         yield from measured_one_core(spark, first, settings, effort)
+    yield from measured_rivals(first, settings, effort)
     yield from measured_command(first, settings)
     yield from measured_memory(settings, effort, place)
 
@@ -261,30 +251,13 @@ def measured_one_core(
     yield workload.row("JSON lines", ONE_CORE, CHARTED, max(rates), "events/s")
 
 
-def measured_rivals(
-    spark: "SparkSession", workload: Prepared, settings: Settings, effort: Effort
-) -> Iterator[Row]:
+def measured_rivals(workload: Prepared, settings: Settings, effort: Effort) -> Iterator[Row]:
     """What one would write without the pipeline."""
-    settings.report(f"{workload.records.kind.name}: {JOIN}")
-    join = Join.of(spark, workload.records)
-    yield _rival(JOIN, join, workload, effort, workload.folder / "joined")
-    join.close()
-    settings.report(f"{workload.records.kind.name}: {UDF}")
-    by_row = RowByRow.of(spark, workload.records, workload.folder)
-    yield _rival(UDF, by_row, workload, effort, workload.folder / "by row")
-
-
-def _rival(name: str, rival: Rival, workload: Prepared, effort: Effort, folder: Path) -> Row:
-    """Its speed on as many events as it matches in the time that it has; each answer checked."""
-    most = workload.pairs.drawn
-    count = min(_FIRST, most)
-    rival.match(count, folder / "warm")
-    while True:
-        seconds, event, subscription = rival.match(count, folder / str(count))
-        workload.pairs.check_first(name, event, subscription, count)
-        if seconds >= effort.rival_seconds / 2 or count == most:
-            return workload.row("JSON lines", name, CHARTED, count / seconds, "events/s")
-        count = min(most, max(2 * count, int(count * effort.rival_seconds / seconds)))
+    for name in (JOIN, UDF):
+        settings.report(f"{workload.records.kind.name}: {name}")
+        folder, seconds = workload.folder / name, effort.rival_seconds
+        rate = speed(name, workload.records, workload.pairs, CORES, seconds, folder)
+        yield workload.row("JSON lines", name, CHARTED, rate, "events/s")
 
 
 def measured_command(workload: Prepared, settings: Settings) -> Iterator[Row]:

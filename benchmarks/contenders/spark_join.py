@@ -68,11 +68,6 @@ class Join:
         event, subscription = (found.column(name).to_numpy() for name in found.column_names)
         return seconds, event.astype(np.int64), subscription.astype(np.int64)
 
-    def close(self) -> None:
-        """Let Spark forget the subscriptions."""
-        for table in self.predicates.values():
-            table.unpersist()
-
     @property
     def _tasks(self) -> int:
         return int(self.spark.sparkContext.defaultParallelism) * _TASKS_A_CORE

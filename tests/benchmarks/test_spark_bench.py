@@ -7,6 +7,7 @@ down: each was caught.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,13 @@ import pytest
 import spark as bench
 from contenders.spark_join import exploded, tables
 from contenders.spark_pipeline import Done, bare
+from contenders.spark_rivals import JOIN, UDF, speed_in
 from frame import LeftOut, Row, Settings, WrongAnswerError
 from sensewire.engine import Engine
-from spark import BARE, BY_JVM, JOIN, ONE_CORE, PIPELINE, UDF, Effort, Prepared
+from spark import BARE, BY_JVM, ONE_CORE, PIPELINE, Effort, Prepared
 from workloads import event_files, indexes, texts
 from workloads.pairs import Pairs
-from workloads.records import EQUALITY_ZIPF, drawn
+from workloads.records import EQUALITY_ZIPF, Records, drawn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,6 +46,20 @@ def workload(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     return Prepared(records, files, folder / "index", pairs, folder)
 
 
+def in_this_process(
+    spark: "SparkSession",
+    name: str,
+    records: Records,
+    pairs: Pairs,
+    cores: int,
+    seconds: float,
+    folder: Path,
+) -> float:
+    """As `speed`, without a Spark of its own."""
+    assert cores == bench.CORES
+    return speed_in(spark, name, records, pairs, seconds, folder)
+
+
 def rows_of(found: Iterator[Row | LeftOut]) -> list[Row]:
     return [each for each in found if isinstance(each, Row)]
 
@@ -55,7 +71,8 @@ def test_all_contenders_are_right(
     rows = rows_of(bench.measured_bare(workload, SETTINGS))
     rows += bench.measured_start(spark, workload, SETTINGS)
     rows += rows_of(bench.measured_pipeline(spark, workload, SETTINGS, TINY))
-    rows += bench.measured_rivals(spark, workload, SETTINGS, TINY)
+    monkeypatch.setattr(bench, "speed", partial(in_this_process, spark))
+    rows += bench.measured_rivals(workload, SETTINGS, TINY)
     found = {(row.workload, row.contender) for row in rows if row.metric == bench.CHARTED}
     formats = {f"equality Zipf, {format}" for format in workload.files.by_format}
     due = {(format, contender) for format in formats for contender in (BARE, PIPELINE)}

@@ -1,14 +1,18 @@
 """The session starts in one way everywhere, and says what is missing where it cannot."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sensewire.model.errors import SensewireError
+from sensewire.spark.classes import archive_beside
+from sensewire.spark.java import java_home, packaged_java
 from sensewire.spark.session import (
+    JAVA_OPTIONS,
     launch_environment,
     python_environment,
     session_settings,
@@ -18,8 +22,6 @@ from sensewire.spark.session import (
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 
 def test_a_process_has_one_session(spark: "SparkSession") -> None:
@@ -108,7 +110,39 @@ def test_settings_that_are_given_stand_above_ours() -> None:
     assert settings["spark.ui.enabled"] == "true"
     assert settings["spark.ui.showConsoleProgress"] == "false"
     assert settings[JAVA_OPTIONS].startswith("-Dlog4j2.configurationFile=file:///")
-    assert settings[JAVA_OPTIONS].endswith("/log4j2.properties -Xss4m")
+    assert settings[JAVA_OPTIONS].endswith(
+        "/log4j2.properties -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m"
+    )
+
+
+def test_a_jvm_of_this_machine_leaves_the_cores_to_the_workers(tmp_path: Path) -> None:
+    archive = archive_beside(tmp_path)
+    home = {"JAVA_HOME": str(tmp_path)}
+    assert "SharedArchiveFile" not in session_settings("local[2]", {}, home)[JAVA_OPTIONS]
+    archive.write_bytes(b"")
+    options = session_settings("local[2]", {}, home)[JAVA_OPTIONS]
+    assert options.endswith(
+        f'-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "-XX:SharedArchiveFile={archive}" -Xlog:cds=off'
+    )
+    assert "-XX" not in session_settings("spark://host:7077", {}, home)[JAVA_OPTIONS]
+
+
+@pytest.mark.parametrize("variable", ["", "JDK_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS"])
+def test_a_stated_collector_is_the_only_one(variable: str) -> None:
+    given = {} if variable else {JAVA_OPTIONS: "-XX:+UseZGC"}
+    stated = {variable: "-Xmx1g -XX:+UseParallelGC"} if variable else {}
+    options = session_settings("local", given, stated)[JAVA_OPTIONS]
+    assert "Serial" not in options
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="no /proc to look into")
+def test_the_archive_of_classes_is_mapped(spark: "SparkSession") -> None:
+    archive = archive_beside(java_home(os.environ, packaged=packaged_java()))
+    if not archive.exists():
+        pytest.skip("nobody ran `sensewire warm`")
+    java: Any = spark.sparkContext._jvm  # Any: py4j has no types
+    jvm = int(java.java.lang.ProcessHandle.current().pid())
+    assert str(archive) in Path(f"/proc/{jvm}/maps").read_text()
 
 
 def test_a_master_that_does_not_answer_is_said_at_once() -> None:

@@ -1,4 +1,4 @@
-"""`sensewire warm`: compile every kernel once, so that no later start has to.
+"""`sensewire warm`: compile every kernel once, so that no later start has to; and Spark's classes.
 
 numba keeps what it compiled on disk, for each kernel and each combination of types that it was
 called with. So the way to fill its cache is to do, on a small scale, what an engine does: `STORY`.
@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,10 @@ numba keeps compiled kernels in the folder that NUMBA_CACHE_DIR names, where it 
 __pycache__ beside the sources; else, where that cannot be written, in the user's cache folder
 (~/.cache/numba). Whoever starts later must see the same NUMBA_CACHE_DIR. If none of them can be
 written, this command says so and ends with 2: set NUMBA_CACHE_DIR to a folder that can. A cache
-serves one version of Sensewire and of numba, and one kind of CPU: warm again after a change."""
+serves one version of Sensewire and of numba, and one kind of CPU: warm again after a change.
+
+Where PySpark is installed, the classes that it loads are kept too, as an archive that Java maps
+when Spark starts on this machine: ~/.cache/sensewire/java-*/spark-*.jsa, about 160 MB."""
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -54,12 +58,35 @@ def run(arguments: argparse.Namespace) -> int:
             f"sensewire: NUMBA_CACHE_DIR={asked} cannot be written: the cache is elsewhere",
             file=sys.stderr,
         )
+    _keep_classes()
     print(
         f"{len(found.compiled)} compiled, {found.loaded} from the cache, in {seconds:.1f} s"
         if found.compiled
         else f"nothing to compile: all {found.loaded} came from the cache, in {seconds:.1f} s"
     )
     return 0
+
+
+def _keep_classes() -> None:
+    """Write the archive of Spark's classes, where there is a Spark; its want is no failure."""
+    if find_spec("pyspark") is None:
+        return
+    from sensewire.spark.classes import archive_beside, archived
+    from sensewire.spark.java import cache_folder, java_home, packaged_java
+
+    try:
+        home = java_home(os.environ, packaged=packaged_java())
+        if home.parent != cache_folder(os.environ):
+            raise SensewireError(f"{home} is there for this run only")
+        start = time.perf_counter()
+        if archived(home):
+            print(f"archived Spark's classes in {time.perf_counter() - start:.1f} s")
+        print(f"archive: {archive_beside(home)}")
+    except (SensewireError, OSError) as error:
+        print(
+            f"sensewire: Spark's classes are not archived, and it starts without: {error}",
+            file=sys.stderr,
+        )
 
 
 @dataclass(frozen=True, slots=True)

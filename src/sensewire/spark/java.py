@@ -151,7 +151,7 @@ def _launcher(java: Java, environment: Mapping[str, str]) -> Path:
     text = _launcher_text(java)
     name = f"java-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
     try:
-        return _written(_cache_folder(environment) / name, text)
+        return _written(cache_folder(environment) / name, text)
     except OSError:
         # A user without a folder to keep things in, as in many containers, gets one for the run.
         return _written(Path(tempfile.mkdtemp(prefix="sensewire-java-")), text)
@@ -171,7 +171,8 @@ def _launcher_text(java: Java) -> str:
     return _FIRST_LINES + _SCRIPT.format(unwanted=" | ".join(unwanted), executable=executable)
 
 
-def _cache_folder(environment: Mapping[str, str]) -> Path:
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """The folder that launchers are kept in, with what belongs to them."""
     stated = Path(environment.get("XDG_CACHE_HOME", ""))
     if stated.is_absolute():  # a relative one is to be ignored, its specification says
         return stated / "sensewire"

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sensewire.model.errors import SensewireError
+from sensewire.spark.classes import mapping_options
 from sensewire.spark.java import java_home, packaged_java
 from sensewire.spark.packages import PACKAGES, start_with_packages
 
@@ -33,12 +34,15 @@ LOCAL_MASTER = "local[*]"
 DAEMON = "sensewire.spark.daemon"
 """The module that Python workers are forked from."""
 
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+
 _LOCAL_TRIES = 3  # of a task; Spark's own local masters try once, its clusters four times
 _LOOPBACK = "127.0.0.1"
 _PATIENCE = 5  # seconds
-_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _GATEWAY = "PYSPARK_GATEWAY_PORT"  # where the JVM listens that spark-submit started, and us by it
 _KERNELS = "NUMBA_CACHE_DIR"
+_OPTION_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "SPARK_SUBMIT_OPTS")
+_COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 _NUMBER = r"\s*(\d+|\*)\s*"
 _MASTER = re.compile(
     rf"local(\[{_NUMBER}(,\s*\d+\s*)?\])?"
@@ -158,8 +162,25 @@ def session_settings(
     # Errors only, from the JVM's first moment on. The last option of a name wins: a log file given
     # in the settings stands above ours.
     quiet = f"-Dlog4j2.configurationFile={log_file.as_uri()}"
-    options = f"{quiet} {settings.get(_JAVA_OPTIONS, '')}".strip()
-    return ours | dict(settings) | {_JAVA_OPTIONS: options}
+    given = settings.get(JAVA_OPTIONS, "")
+    quick = _quick_options(given, environment) if _is_local(master) else ""
+    options = " ".join(part for part in (quiet, quick, given) if part)
+    return ours | dict(settings) | {JAVA_OPTIONS: options}
+
+
+def _quick_options(given: str, environment: Mapping[str, str]) -> str:
+    """The options of a JVM that starts fast and leaves the cores to the workers.
+
+    It hands out tasks and sees no event: what its optimising compiler and a collector with threads
+    of its own would take, they take from those who match.
+    """
+    stated = [given, *(environment.get(name, "") for name in _OPTION_VARIABLES)]
+    options = ["-XX:TieredStopAtLevel=1"]
+    if not any(_COLLECTOR.search(text) for text in stated):  # a JVM refuses to have two
+        options.append("-XX:+UseSerialGC")
+        if home := environment.get("JAVA_HOME"):
+            options.append(mapping_options(Path(home)))
+    return " ".join(filter(None, options))
 
 
 def _submitted() -> dict[str, str]:
