@@ -3,7 +3,8 @@
 One run on this machine's two cores: files of events against an index folder, answers checked down
 to every pair that was written (`workloads/pairs.py`).
 
-    workload × format    bare engine on one core, the pipeline on two, ratio to twice the bare one
+    workload × format    bare engine on one core, the pipeline on two, by turns; the ratio to twice
+                         the bare one
     JSON lines           the pipeline on one core; a join of Spark SQL; a Python function by row
     start                a session, its first job, a job with nothing to do; the whole command
     memory               both workers with a large index, without, and the index on disk
@@ -15,14 +16,14 @@ the pipeline look worse, never better. Sessions are warm before anything is time
 import gc
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from contenders.spark_pipeline import Done, bare, by_the_jvm, counting, pipeline
 from contenders.spark_processes import Processes, watched
@@ -112,8 +113,6 @@ def measured(settings: Settings) -> Iterator[Row | LeftOut]:
 
 def _measured(settings: Settings, effort: Effort, place: Path) -> Iterator[Row | LeftOut]:
     workloads = [prepared(kind, settings, effort, place / kind.name) for kind in KINDS]
-    for workload in workloads:
-        yield from measured_bare(workload, settings)
     first = workloads[0]
     with session(CORES) as (spark, started):
         yield Row("start", first.size, "session", "seconds", started, "s")
@@ -153,26 +152,6 @@ def prepared(kind: Kind, settings: Settings, effort: Effort, folder: Path) -> Pr
     return Prepared(records, files, index, pairs, folder)
 
 
-def measured_bare(workload: Prepared, settings: Settings) -> Iterator[Row]:
-    """The engine without Spark, on one core, in every format."""
-    engine = Engine.open(workload.index)
-    for format, path in workload.files.by_format.items():
-        settings.report(f"{workload.records.kind.name}, {format}: {BARE}")
-        bare(engine, path, _FEW)  # the JIT is warm before anything is timed
-
-        def work(path: Path = path) -> Done:
-            return bare(engine, path)
-
-        seconds, done = timed(1, work)  # long enough
-        workload.check(BARE, done)
-        rate = done.events / seconds
-        yield workload.row(format, BARE, CHARTED, rate, "events/s")
-        an_event = workload.pairs.an_event
-        yield workload.row(format, BARE, "matches", an_event, "an event")
-        size = path.stat().st_size / workload.files.events
-        yield workload.row(format, BARE, "file", size, "bytes/event")
-
-
 def measured_start(spark: "SparkSession", workload: Prepared, settings: Settings) -> Iterator[Row]:
     """The first job of a session, and what a job costs before it does anything."""
     size = workload.size
@@ -210,30 +189,62 @@ def small_job(spark: "SparkSession", workload: Prepared, events: int) -> float:
 def measured_pipeline(
     spark: "SparkSession", workload: Prepared, settings: Settings, effort: Effort
 ) -> Iterator[Row | LeftOut]:
-    """The pipeline in every format; packed rows in two ways."""
-    ways = [(format, PIPELINE, pipeline) for format in workload.files.by_format]
-    ways.append(("packed rows", BY_JVM, by_the_jvm))
+    """The bare engine and the pipeline in every format, by turns; packed rows in two ways."""
     small_job(spark, workload, _FEW)  # the workers open the index
     warm = workload.folder / "warm"
     by_the_jvm(spark, workload.index, event_files.first_cells(workload.files, warm), warm / "out")
-    for format, contender, way in ways:
-        settings.report(f"{workload.records.kind.name}, {format}: {contender}")
-        best = Done(0, 0, float("inf"))
+    engine = Engine.open(workload.index)
+    for format, path in workload.files.by_format.items():
+        ways = {PIPELINE: pipeline}
+        if path == workload.files.packed:
+            ways[BY_JVM] = by_the_jvm
+        runs: dict[str, list[_Run]] = {BARE: [], **{way: [] for way in ways}}
+        bare(engine, path, _FEW)  # the JIT is warm before anything is timed
         for _ in range(effort.times):
-            out = workload.folder / "out"
-            before = Processes.of(spark).seconds() if Processes.are_seen() else {}
-            done = way(spark, workload.index, workload.files.by_format[format], out)
-            spent = Processes.of(spark).seconds() if before else {}
-            workload.check(f"{contender} ({format})", done, out)
-            rmtree(out)
-            if done.seconds < best.seconds:
-                best, used = done, {who: spent[who] - before[who] for who in spent}
-        yield workload.row(format, contender, CHARTED, best.events / best.seconds, "events/s")
-        yield workload.row(format, contender, "job", best.seconds, "s")
-        for who, seconds in used.items():
-            yield workload.row(format, contender, f"processor time, {who}", seconds, "s")
-        if not used:
-            yield LeftOut("processor time", workload.size, contender, _NO_PROC)
+            settings.report(f"{workload.records.kind.name}, {format}: {', '.join(runs)}")
+            runs[BARE].append(_bare_run(engine, workload, path))
+            for contender, way in ways.items():
+                runs[contender].append(_run(contender, way, spark, workload, path))
+        for contender, found in runs.items():
+            best = min(found, key=lambda run: run.seconds)
+            rate = workload.files.events / best.seconds
+            yield workload.row(format, contender, CHARTED, rate, "events/s")
+            if contender == BARE:
+                an_event = workload.pairs.an_event
+                yield workload.row(format, contender, "matches", an_event, "an event")
+                size = path.stat().st_size / workload.files.events
+                yield workload.row(format, contender, "file", size, "bytes/event")
+                continue
+            yield workload.row(format, contender, "job", best.seconds, "s")
+            for who, seconds in best.used.items():
+                yield workload.row(format, contender, f"processor time, {who}", seconds, "s")
+            if not best.used:
+                yield LeftOut("processor time", workload.size, contender, _NO_PROC)
+
+
+class _Run(NamedTuple):
+    """How long a run took, and the processor time that each of its processes had."""
+
+    seconds: float
+    used: Mapping[str, float]
+
+
+def _bare_run(engine: Engine, workload: Prepared, path: Path) -> _Run:
+    seconds, done = timed(1, lambda: bare(engine, path))
+    workload.check(BARE, done)
+    return _Run(seconds, {})
+
+
+def _run(
+    contender: str, way: Callable[..., Done], spark: "SparkSession", workload: Prepared, path: Path
+) -> _Run:
+    out = workload.folder / "out"
+    before = Processes.of(spark).seconds() if Processes.are_seen() else {}
+    done = way(spark, workload.index, path, out)
+    after = Processes.of(spark).seconds() if before else {}
+    workload.check(f"{contender} ({path.name})", done, out)
+    rmtree(out)
+    return _Run(done.seconds, {who: after[who] - before[who] for who in after})
 
 
 def measured_one_core(

@@ -17,7 +17,7 @@ from sensewire.events.files import EventFile, Slice, listing, slices
 from sensewire.events.kinds import Kind
 from sensewire.events.portions import portions
 from sensewire.events.record_portion import RecordPortion
-from sensewire.events.tables import count_packed, row_portions
+from sensewire.events.tables import row_portions
 from sensewire.model.errors import EventError
 from tests.events.reading import outcomes_of
 
@@ -190,12 +190,16 @@ def test_packed_cells_are_read_and_a_bad_one_is_rejected_by_itself(tmp_path: Pat
     packed_file(path)
     (file,) = listing([path]).files
     assert file.kind is Kind.PACKED
+    assert [part.first_line for part in slices(file, 1)] == [1, 2, 3, 4, 5]
     found = read(path, 10**6)
-    assert told(found) == [("1", ["1"]), ("2", ["2"]), ("4", ["3"]), ("5", ["four"])]
+    assert found == read(path, 1)  # cells have their numbers however the file is cut
+    assert told(found) == [("1", ["1"]), ("2", ["2"]), ("1", ["3"]), ("1", ["four"])]
+    assert [o.place for o in found if isinstance(o, Decoded)] == [
+        f"{path}[{place}" for place in ("1]:1", "1]:2", "4]:1", "5]:1")
+    ]
     (bad,) = (outcome for outcome in found if isinstance(outcome, Rejected))
-    assert (bad.place, bad.raw) == (f"{path}:3", b"no stream")
+    assert (bad.place, bad.raw) == (f"{path}[2]:1", b"no stream")
     assert "no Arrow IPC stream" in bad.reason
-    assert [count_packed(part) for part in slices(file, 1)] == [2, 1, 0, 1, 1]
 
 
 def test_packed_rows_may_travel_with_their_slice() -> None:

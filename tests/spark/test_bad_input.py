@@ -126,8 +126,8 @@ def test_what_cannot_be_read_in_a_folder_costs_itself_alone(
         cut: "the .gz file is truncated",
         "cut.parquet": "no Parquet that can be read, perhaps truncated",
         "torn.parquet:1": "row group 1 is corrupt",
-        "packed.parquet:3": "no Arrow IPC stream",
-        "packed.parquet:4": "no Arrow IPC stream",
+        "packed.parquet[2]:1": "no Arrow IPC stream",
+        "packed.parquet[3]:1": "no Arrow IPC stream",
         **{path.name: "though it was there when the run began" for path in gone},
     }.items():
         assert part in reasons.pop(place, ""), (place, reasons)

@@ -15,7 +15,7 @@ What cannot be read is an error where the user named it, and a rejection where a
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
@@ -80,8 +80,8 @@ class EventFile:
 class Slice:
     """The part of a file that one reader reads: [start, end), whose first line is `first_line`.
 
-    Of row groups, `first_line` is the number of the first row. Packed rows may travel with the
-    slice itself, as `data`: then there is no file, and its name is how places begin.
+    Of row groups, `first_line` is the number of the first row, or packed cell. A cell may travel
+    with the slice itself, as `data`: then there is no file, and its name is how places begin.
     """
 
     file: EventFile
@@ -132,7 +132,7 @@ def listing(paths: Iterable[Path | str | Location]) -> Listing:
 def slices(file: EventFile, longest: int) -> list[Slice]:
     """The file cut into slices of about `longest` bytes, where it can be cut.
 
-    The line numbers that slices of lines begin with are not known yet, nor those of packed rows.
+    The line numbers that slices of lines begin with are not known yet.
     """
     if file.kind in (Kind.PARQUET, Kind.PACKED):
         return _runs_of_groups(file, longest)
@@ -161,9 +161,7 @@ def _runs_of_groups(file: EventFile, longest: int) -> list[Slice]:
             start, first, size = number, row, 0.0
         size += group.bytes * scale
         row += group.rows
-    result.append(Slice(file, start, len(file.groups), first))
-    # How many rows a packed cell holds is not known before it is read.
-    return [replace(part, first_line=1) for part in result] if file.kind is Kind.PACKED else result
+    return [*result, Slice(file, start, len(file.groups), first)]
 
 
 def _without_companions(found: Sequence[Found]) -> list[Found]:

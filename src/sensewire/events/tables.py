@@ -1,8 +1,8 @@
 """Rows of Parquet files, of Arrow files and of packed cells, as portions of records.
 
-    parquet   row groups ──────────┐
-    arrow     record batches ──────┼──> batches of at most 16,384 rows, numbered through the file
-    packed    cells: IPC streams ──┘
+    parquet   row groups ──────────┬──> batches of at most 16,384 rows, numbered through the file
+    arrow     record batches ──────┤
+    packed    cells: IPC streams ──┘    numbered through their cell, and it through the file
 
 Each file is read by its own schema. With `wanted`, only the columns are read in which somebody
 wants something: a struct's leaves are wanted by their dotted paths. What is broken costs its row
@@ -10,7 +10,6 @@ group, its cell or the rest of its Arrow file, and is rejected with the number o
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,13 +52,6 @@ def row_portions(
             yield item
 
 
-def count_packed(part: Slice) -> int:
-    """How many numbers the rows of a slice of packed cells take."""
-    return sum(
-        1 if isinstance(cell, Rejected) else sum(map(len, cell)) for cell in _cells(part, None)
-    )
-
-
 def _parquet(part: Slice, choice: Choice | None) -> Iterator[RecordPortion | Rejected]:
     name = part.file.name
     with part.file.location.open_arrow() as file, parquet.ParquetFile(file) as read:
@@ -92,39 +84,40 @@ def _arrow(part: Slice, choice: Choice | None) -> Iterator[RecordPortion | Rejec
 
 
 def _packed(part: Slice, choice: Choice | None) -> Iterator[RecordPortion | Rejected]:
-    name, number = part.file.name, part.first_line
-    for cell in _cells(part, choice):
-        if isinstance(cell, Rejected):
-            yield replace(cell, place=f"{name}:{number}")
-            number += 1
-            continue
-        for batch in cell:
-            yield _portion(batch, name, number)
-            number += len(batch)
-
-
-def _cells(part: Slice, choice: Choice | None) -> Iterator[list[pa.RecordBatch] | Rejected]:
+    name = part.file.name
     if part.data is not None:
-        yield _cell(pa.py_buffer(part.data), choice)
+        yield from _cell(pa.py_buffer(part.data), name, choice)
         return
     with part.file.location.open_arrow() as file, parquet.ParquetFile(file) as read:
+        number = part.first_line
         for group in _groups(part, read):
+            first = number
+            number += read.metadata.row_group(group).num_rows
             try:
                 for batch in _batches_of(read, group, _CELLS_AT_ONCE, [PACKED]):
                     for cell in batch.column(0):
-                        yield _cell(cell.as_buffer(), choice) if cell.is_valid else []
+                        if cell.is_valid:
+                            yield from _cell(cell.as_buffer(), f"{name}[{first}]", choice)
+                        first += 1
             except _BROKEN as error:
                 reason = f"row group {group + 1} is corrupt ({reason_of(error)})"
-                yield Rejected("", b"", f"{reason}; its cells from here on are not read")
+                reason = f"{reason}; cells {first} to {number - 1} are not read"
+                yield Rejected(f"{name}[{first}]:1", b"", reason)
 
 
-def _cell(data: pa.Buffer, choice: Choice | None) -> list[pa.RecordBatch] | Rejected:
+def _cell(data: pa.Buffer, name: str, choice: Choice | None) -> Iterator[RecordPortion | Rejected]:
     """A cell is read whole or not at all: what it holds was written at once."""
     try:
-        return list(ipc_batches(pa.BufferReader(data), choice))
+        batches = list(ipc_batches(pa.BufferReader(data), choice))
     except _BROKEN as error:
         kept = data.slice(0, min(data.size, KEPT_OF_LONG)).to_pybytes()
-        return Rejected("", kept, f"no Arrow IPC stream that can be read ({reason_of(error)})")
+        reason = f"no Arrow IPC stream that can be read ({reason_of(error)})"
+        yield Rejected(f"{name}:1", kept, reason)
+        return
+    number = 1
+    for batch in batches:
+        yield _portion(batch, name, number)
+        number += len(batch)
 
 
 def _groups(part: Slice, read: parquet.ParquetFile) -> range:

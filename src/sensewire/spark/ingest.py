@@ -9,8 +9,8 @@ the files are at hand and not too large, else as a job of its own.
 
 Every slice is given to a task here, the largest first, each to the task that has least to do: a
 hundred thousand small files are as few tasks as one large file. The paths must lead to the same
-files on every machine. Cost: one more pass over the bytes of files of lines that are cut, and of
-Parquet files of packed rows, at the speed of the disk.
+files on every machine. Cost: one more pass over the bytes of files of lines that are cut, at the
+speed of the disk.
 
 Events that are no files come as packed rows: a table whose cells are Arrow IPC streams of many
 rows. `pack` makes one of any table, `packed` makes slices of it.
@@ -32,13 +32,12 @@ from sensewire.events.files import PACKED, EventFile, Slice, slices
 from sensewire.events.kinds import Kind
 from sensewire.events.lines import count_lines
 from sensewire.events.locations import LocationError
-from sensewire.events.tables import count_packed
 from sensewire.spark.schema import LINE_COUNTS, SLICES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_COUNTED = (Kind.LINES, Kind.NQUADS, Kind.PACKED)
+_COUNTED = (Kind.LINES, Kind.NQUADS)
 _PACKED = pa.schema({PACKED: pa.binary()})
 _TASK = "task"
 
@@ -76,7 +75,7 @@ def slice_size(total: int, tasks: int, *, given: bool) -> int:
 
 
 def numbered(spark: "SparkSession", parts: Sequence[Slice], tasks: int) -> list[Slice]:
-    """The slices, each with the number of the first line, or packed row, that it owns."""
+    """The slices, each with the number of the first line that it owns."""
     # What starts at 0 starts with line 1; its lines matter where more of the file follows.
     counted = [part for part, after in pairwise(parts) if _goes_on(part, after)]
     counts = dict(zip(counted, _line_counts(spark, counted, tasks), strict=True))
@@ -237,8 +236,6 @@ def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _count(part: Slice) -> int:
     try:
-        if part.file.kind is Kind.PACKED:
-            return count_packed(part)
         with part.file.location.open() as file:
             return count_lines(file, part.start, part.end)
     except (OSError, pa.ArrowException, LocationError):

@@ -6,7 +6,7 @@
                  kind           how it holds events (`events.kinds.Kind`)
                  size           of the file, in bytes
                  start, end     which part: bytes, or numbers of row groups
-                 first_line     the number of the part's first line or row
+                 first_line     the number of the part's first line, row or cell
                  data           packed rows, where they travel with the slice
                  weight         about how many bytes there are to read
     ROUTED     the same for each shard that some of the slice's events go to, and which those are
