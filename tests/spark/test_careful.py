@@ -17,7 +17,7 @@ from sensewire.events.decoding import Decoding, Rejected
 from sensewire.events.record_portion import RecordPortion
 from sensewire.language.parse import parse
 from sensewire.spark.careful import carefully
-from sensewire.spark.outcomes import NOTHING, Outcomes, outcomes_of
+from sensewire.spark.outcomes import NOTHING, Outcomes, Pace, outcomes_of
 from sensewire.spark.wire import read_frame, write_frame
 
 NOW = datetime(2024, 3, 1, tzinfo=UTC)
@@ -50,7 +50,7 @@ def test_nothing_is_different_where_nobody_dies(engine: Engine) -> None:
     some = portion(b'{"id": "x", "a": 1}', b'{"id": "y"}', b"oops")
 
     def matching(part: RecordPortion) -> Iterator[Outcomes]:
-        return outcomes_of(part, engine, Decoding(NOW))
+        return outcomes_of(part, engine, Decoding(NOW), Pace(engine))
 
     assert told(carefully(some, matching)) == told(matching(some))
 
@@ -64,7 +64,7 @@ def test_each_event_that_kills_is_rejected(engine: Engine, poison: set[int]) -> 
             if part.numbers[row] - 1 in poison:
                 faulthandler.disable()  # or pytest tells of it
                 os.kill(os.getpid(), signal.SIGSEGV)
-        return outcomes_of(part, engine, Decoding(NOW))
+        return outcomes_of(part, engine, Decoding(NOW), Pace(engine))
 
     events, rejected, count = told(carefully(portion(*lines), matching))
     assert sorted(events) == [str(row) for row in range(6) if row not in poison]
@@ -78,7 +78,7 @@ def test_an_error_is_told_as_it_is(engine: Engine) -> None:
     def matching(part: RecordPortion) -> Iterator[Outcomes]:
         if b"two" in b"".join(part.raw(row) for row in range(len(part))):
             raise ZeroDivisionError("by two")
-        return outcomes_of(part, engine, Decoding(NOW))
+        return outcomes_of(part, engine, Decoding(NOW), Pace(engine))
 
     _, rejected, count = told(carefully(portion(b'{"a": "one"}', b'{"a": "two"}'), matching))
     assert count == 1
@@ -95,7 +95,7 @@ def test_an_event_is_tried_at_most_twice_here(engine: Engine, tmp_path: Path) ->
                 with journal.open("a") as file:
                     file.write("x")
                 os.kill(os.getpid(), signal.SIGKILL)
-        return outcomes_of(part, engine, Decoding(NOW))
+        return outcomes_of(part, engine, Decoding(NOW), Pace(engine))
 
     list(carefully(portion(*[b'{"a": 1}'] * 4), matching))
     assert journal.read_text() == "xx"

@@ -12,7 +12,7 @@ from sensewire.events.portions import EventPortion, Portion
 from sensewire.events.record_portion import RecordPortion
 from sensewire.language.parse import parse
 from sensewire.spark import outcomes
-from sensewire.spark.outcomes import Outcomes, outcomes_of
+from sensewire.spark.outcomes import Outcomes, Pace, outcomes_of
 
 DECODING = Decoding(datetime(2024, 3, 1, tzinfo=UTC))
 SUBSCRIPTIONS = 20
@@ -51,11 +51,11 @@ def said(found: list[Outcomes]) -> object:
 def test_many_matches_are_found_in_pieces_with_the_same_outcomes(
     engine: Engine, portion: Portion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = list(outcomes_of(portion, engine, DECODING))
+    whole = list(outcomes_of(portion, engine, DECODING, Pace(engine)))
     assert len(whole) == 1
     monkeypatch.setattr(outcomes, "MATCHES_AT_ONCE", 300)
     monkeypatch.setattr(outcomes, "_FIRST", 30)
-    pieces = list(outcomes_of(portion, engine, DECODING))
+    pieces = list(outcomes_of(portion, engine, DECODING, Pace(engine)))
     assert said(pieces) == said(whole)
     assert len(pieces) > len(portion) * SUBSCRIPTIONS * 0.8 // 300
     # The first events match less often than the rest; what follows is judged by all before it.
@@ -66,8 +66,20 @@ def test_many_matches_are_found_in_pieces_with_the_same_outcomes(
 
 def test_few_subscriptions_are_asked_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outcomes, "MATCHES_AT_ONCE", 700 * SUBSCRIPTIONS)
-    assert len(list(outcomes_of(records(700), engine, DECODING))) == 1
+    assert len(list(outcomes_of(records(700), engine, DECODING, Pace(engine)))) == 1
 
 
 def test_no_events_have_no_outcomes(engine: Engine) -> None:
-    assert list(outcomes_of(EventPortion(()), engine, DECODING)) == []
+    assert list(outcomes_of(EventPortion(()), engine, DECODING, Pace(engine))) == []
+
+
+def test_a_pace_is_kept_from_portion_to_portion(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outcomes, "MATCHES_AT_ONCE", 10_000)
+    monkeypatch.setattr(outcomes, "_FIRST", 30)
+    pace = Pace(engine)
+    first = [each.events for each in outcomes_of(events(700), engine, DECODING, pace)]
+    assert first[0] == 30
+    then = [each.events for each in outcomes_of(events(700), engine, DECODING, pace)]
+    assert then == [315, 315]

@@ -20,7 +20,7 @@ from sensewire.events.portions import Portion, portions
 from sensewire.spark.careful import carefully
 from sensewire.spark.index import Shipped, opened
 from sensewire.spark.ingest import slices_in
-from sensewire.spark.outcomes import NOTHING, Outcomes, outcomes_of
+from sensewire.spark.outcomes import NOTHING, Outcomes, Pace, outcomes_of
 from sensewire.spark.progress import Counters
 from sensewire.spark.schema import DONE
 from sensewire.spark.task import Task, Writing
@@ -59,8 +59,10 @@ def outcomes_in(
 ) -> Iterator[Outcomes]:
     """What comes of the events of slices."""
 
+    pace = Pace(engine)
+
     def matching(portion: Portion) -> Iterator[Outcomes]:
-        return outcomes_of(portion, engine, decoding)
+        return outcomes_of(portion, engine, decoding, pace)
 
     for portion in portions(parts, decoding, wanted=engine.wants):
         if isinstance(portion, Rejected):

@@ -60,14 +60,37 @@ class Outcomes:
 NOTHING = Outcomes(0, MATCHES.empty_table(), FAILED.empty_table())
 
 
-def outcomes_of(portion: Portion, engine: Engine, decoding: Decoding) -> Iterator[Outcomes]:
+class Pace:
+    """How many events a call of the engine gets, judged by those that it got before."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._subscriptions = engine.statistics().subscriptions
+        self._events = self._matches = 0
+
+    def note(self, events: int, matches: int) -> None:
+        """So many events had so many matches."""
+        self._events += events
+        self._matches += matches
+
+    def piece(self, left: int) -> int:
+        """How many of the events that are left come next: even pieces, if they are like others."""
+        if left * self._subscriptions <= MATCHES_AT_ONCE:
+            return left
+        if not self._events:
+            return min(left, _FIRST)
+        pieces = -(-left * self._matches // (self._events * MATCHES_AT_ONCE))
+        return -(-left // max(1, pieces))
+
+
+def outcomes_of(
+    portion: Portion, engine: Engine, decoding: Decoding, pace: Pace
+) -> Iterator[Outcomes]:
     """What the engine says of a portion, piece by piece where its matches may be many."""
-    first, found = 0, 0
+    first = 0
     while first < len(portion):
-        left = len(portion) - first
-        count = min(left, _piece(first, found, left, engine))
+        count = pace.piece(len(portion) - first)
         for answer in answers_of(portion.some(first, count), engine, decoding):
-            found += answer.result.matches.num_rows
+            pace.note(len(answer.rows), answer.result.matches.num_rows)
             yield Outcomes(
                 answer.events,
                 _named(answer.result.matches, answer.ids),
@@ -76,16 +99,6 @@ def outcomes_of(portion: Portion, engine: Engine, decoding: Decoding) -> Iterato
                 answer.seen,
             )
         first += count
-
-
-def _piece(done: int, found: int, left: int, engine: Engine) -> int:
-    """How many events come next, after so many that had so many matches."""
-    if left * engine.statistics().subscriptions <= MATCHES_AT_ONCE:
-        return left
-    if not done:
-        return _FIRST
-    pieces = -(-found * left // (done * MATCHES_AT_ONCE))  # even ones, if the rest is like it
-    return -(-left // max(1, pieces))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,7 +32,7 @@ from sensewire.sharding import measured, split
 from sensewire.spark.careful import carefully
 from sensewire.spark.index import Shipped
 from sensewire.spark.ingest import slices_in
-from sensewire.spark.outcomes import NOTHING, Outcomes, Rows, answers_of, outcomes_of
+from sensewire.spark.outcomes import NOTHING, Outcomes, Pace, Rows, answers_of, outcomes_of
 from sensewire.spark.progress import Counters
 from sensewire.spark.schema import DONE, ROUTED
 from sensewire.spark.task import Task, Writing
@@ -200,9 +200,11 @@ def _outcomes_in(
 ) -> Iterator[Outcomes]:
     """What comes of the events of a slice that were chosen for this shard."""
 
+    pace = Pace(engine)
+
     def matching(portion: Portion) -> Iterator[Outcomes]:
         # What is no event, the route stage has told.
-        for outcomes in outcomes_of(portion, engine, decoding):
+        for outcomes in outcomes_of(portion, engine, decoding, pace):
             yield replace(outcomes, rejected=())
 
     bits = np.frombuffer(row["chosen"], np.uint8)
