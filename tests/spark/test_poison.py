@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sensewire.spark import replay
 from sensewire.spark.failpoints import VARIABLE
 from sensewire.spark.job import MatchJob, MatchSummary, run
+from sensewire.spark.replay import ReplayJob
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,3 +74,19 @@ def test_events_that_kill_the_worker_are_rejected_with_their_places(
     tries = Counter(journal.read_bytes().splitlines())
     assert len(tries) == len(POISON)
     assert max(tries.values()) <= 3
+
+
+def test_a_replay_goes_on_without_them(
+    spark: "SparkSession", journal: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "s.jsonl").write_text('{"id": "food", "text": "what = food"}\n')
+    events = tmp_path / "e.jsonl"
+    write(events)
+    job = ReplayJob(tmp_path / "s.jsonl", (events,), NOW, partitions=2)
+    found = replay.run(job, lambda: spark)
+    good = COUNT - len(POISON)
+    assert (found.events, found.matches, found.rejected) == (good, good, len(POISON))
+    assert [each.matches for each in found.subscriptions] == [good]
+    assert {each.place for each in found.problems} == {f"{events}:{n + 1}" for n in POISON}
+    assert all("died of SIGKILL" in each.reason for each in found.problems)
+    assert max(Counter(journal.read_bytes().splitlines()).values()) <= 3

@@ -38,22 +38,39 @@ Portion = TypeVar("Portion", bound=Events)
 Matching = Callable[[Portion], Iterator[Outcomes]]
 
 
+@dataclass(frozen=True, slots=True)
+class Killer:
+    """An event that kills whoever matches it: its row in its portion."""
+
+    row: int
+    rejected: Rejected
+
+
 def carefully(portion: Portion, matching: Matching[Portion]) -> Iterator[Outcomes]:
     """What comes of a portion, also if some of its events kill whoever matches them."""
+    for each in _tried(portion, matching):
+        yield replace(NOTHING, rejected=(each.rejected,)) if isinstance(each, Killer) else each
+
+
+def killers(portion: Portion, matching: Matching[Portion]) -> list[Killer]:
+    """The events of a portion that kill; what comes of the others is found and forgotten."""
+    return [each for each in _tried(portion, matching) if isinstance(each, Killer)]
+
+
+def _tried(portion: Portion, matching: Matching[Portion]) -> Iterator[Outcomes | Killer]:
     whole = _by_child([portion], matching)
     if not whole.death:
         yield from whole.found
         return
-    left = [portion.at([row]) for row in range(len(portion))]
-    while left:
-        part = _by_child(left, matching)
+    first = 0
+    while first < len(portion):
+        part = _by_child([portion.at([row]) for row in range(first, len(portion))], matching)
         yield from part.found
         if not part.death:
             return
-        killer = left[part.done]
-        rejected = Rejected(killer.place(0), killer.raw(0), part.death)
-        yield replace(NOTHING, rejected=(rejected,))
-        left = left[part.done + 1 :]
+        row = first + part.done
+        yield Killer(row, Rejected(portion.place(row), portion.raw(row), part.death))
+        first = row + 1
 
 
 @dataclass(frozen=True, slots=True)

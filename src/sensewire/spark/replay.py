@@ -22,16 +22,19 @@ from sensewire.engine import Engine
 from sensewire.events.decoding import LONGEST_EVENT, Decoding, Rejected
 from sensewire.events.files import Slice, listing
 from sensewire.events.locations import location
-from sensewire.events.portions import portions
+from sensewire.events.portions import Portion, portions
 from sensewire.model.errors import SensewireError
+from sensewire.spark.careful import killers
 from sensewire.spark.failures import spark_errors
 from sensewire.spark.index import Shipped, opened, shipped
 from sensewire.spark.ingest import sliced, slices_in
-from sensewire.spark.outcomes import answers_of
+from sensewire.spark.outcomes import Outcomes, Pace, answers_of, outcomes_of
+from sensewire.spark.planning import looked_at
 from sensewire.spark.progress import Counters, Report, reported
 from sensewire.spark.schema import REPLAYED
 from sensewire.spark.standing import Told, standing_in
 from sensewire.spark.tally import Example, Problem, Tally, first_problems
+from sensewire.spark.task import is_again
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,6 +92,9 @@ def run(
     standing = standing_in(job.subscriptions, None, job.knowledge, job.now)
     if not standing.told.live:
         raise SensewireError(_nothing_live(job.subscriptions, standing.told))
+    decoding = Decoding(job.now, job.id_field, job.time_field, job.max_event_bytes)
+    if not standing.engine.is_planned:
+        standing = standing.planned(looked_at(files.files, decoding))
     with TemporaryDirectory(prefix="sensewire-index-") as place, spark_errors():
         folder = standing.saved(Path(place))
         spark = session()
@@ -96,7 +102,6 @@ def run(
         with reported(counters, sum(file.size for file in files.files), report):
             slices = sliced(spark, files.files, job.partitions)
             sent = shipped(spark, folder, Path(place), shared=False)
-            decoding = Decoding(job.now, job.id_field, job.time_field, job.max_event_bytes)
             rows = _replayed(slices, sent, decoding, job.examples, counters).collect()
     total = Total(job.examples)
     for row in rows:
@@ -133,7 +138,8 @@ def _replayed(
         rows = [row for batch in batches for row in batch.to_pylist()]
         if not rows:
             return
-        tally = tallied(slices_in(rows), opened(index), decoding, examples)
+        parts = slices_in(rows)
+        tally = tallied(parts, opened(index), decoding, examples, is_careful=is_again())
         counters.add(sum(row["weight"] for row in rows), tally.counts)
         row = {"tally": tally.as_json()}
         yield pa.RecordBatch.from_pylist([row], schema=REPLAYED)
@@ -141,13 +147,29 @@ def _replayed(
     return slices.mapInArrow(stage, from_arrow_schema(REPLAYED))
 
 
-def tallied(parts: Iterable[Slice], engine: Engine, decoding: Decoding, examples: int) -> Tally:
+def tallied(
+    parts: Iterable[Slice],
+    engine: Engine,
+    decoding: Decoding,
+    examples: int,
+    *,
+    is_careful: bool = False,
+) -> Tally:
     """What subscriptions receive from the events of slices."""
     tally = Tally(examples)
+    pace = Pace(engine)
+
+    def matching(portion: Portion) -> Iterator[Outcomes]:
+        return outcomes_of(portion, engine, decoding, pace)
+
     for portion in portions(parts, decoding, wanted=engine.wants):
         if isinstance(portion, Rejected):
             tally.reject([portion])
             continue
+        if is_careful and (found := killers(portion, matching)):
+            tally.reject([each.rejected for each in found])
+            dead = {each.row for each in found}
+            portion = portion.at([row for row in range(len(portion)) if row not in dead])
         for answer in answers_of(portion, engine, decoding):
             tally.add(answer, decoding)
     return tally

@@ -26,6 +26,14 @@ class Writing:
     format: str
 
 
+def is_again() -> bool:
+    """Whether the task that runs here was tried before."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return context is not None and context.attemptNumber() > 0
+
+
 class Task:
     """What this try of a task has done so far."""
 
@@ -34,7 +42,7 @@ class Task:
 
         context = TaskContext.get()
         self.number = 0 if context is None else context.partitionId()
-        self.is_again = context is not None and context.attemptNumber() > 0
+        self.is_again = is_again()
         self._files = Files(writing.draft, writing.format, self.number)
         self._counters = counters
         self._counts: Counter[str] = Counter()
