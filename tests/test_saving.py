@@ -93,6 +93,50 @@ def test_an_opened_engine_answers_like_the_one_that_was_saved(
         assert saved.knowledge == known
 
 
+words = st.sampled_from(["red", "green", "blue", "7", "Zürich", ""])
+asked_words = st.one_of(
+    st.builds("{} = {!r}".format, st.sampled_from("ab"), words),
+    st.builds(
+        lambda name, some: f"{name} in ({', '.join(map(repr, some))})",
+        st.sampled_from("ab"),
+        st.lists(words, min_size=1, max_size=3),
+    ),
+    st.builds("{} > {}".format, st.sampled_from("ab"), st.integers(0, 3)),
+)
+
+
+@given(
+    first=st.lists(asked_words, max_size=6),
+    second=st.lists(asked_words, max_size=3),
+    rows=st.lists(st.fixed_dictionaries({"a": words, "b": words}), min_size=1, max_size=4),
+)
+def test_an_opened_engine_knows_which_words_are_asked_for(
+    first: list[str], second: list[str], rows: list[dict[str, str]]
+) -> None:
+    """Without knowledge, a batch is read for those words alone: one that is forgotten is lost."""
+    living = engine_of(Knowledge(), [])
+    batch = json_batch(rows)
+    with TemporaryDirectory() as folder:
+        for text in first:
+            living.add(sw.parse(text))
+        opened = reopened(living, Path(folder))
+        for _ in range(2):
+            for name in ("a", "b"):
+                known = [matcher_of(engine).only_words(string(name)) for engine in (living, opened)]
+                assert set(known[0] or ()) == set(known[1] or ())
+                assert (known[0] is None) == (known[1] is None)
+            assert told_in_batch(opened, batch) == told_in_batch(living, batch)
+            for text in second:
+                for engine in (living, opened):
+                    engine.add(sw.parse(text))
+
+
+def matcher_of(engine: Engine) -> Layered:
+    matcher = engine._dispatch.of_facts
+    assert isinstance(matcher, Layered)
+    return matcher
+
+
 def _all_told(engine: Engine, sent: list[Event], batch: pa.RecordBatch) -> list[list[str]]:
     return [*(told(engine, event) for event in sent), *told_in_batch(engine, batch)]
 

@@ -173,7 +173,7 @@ def test_json_texts_may_stand_in_a_column(tmp_path: Path) -> None:
     assert "expected JSON texts" in found_bad.reason  # type: ignore[union-attr]
 
 
-def packed_file(path: Path) -> None:
+def packed_file(path: Path, at_once: int) -> None:
     cells = [
         stream(pa.table({"a": [1, 2]})),
         b"no stream",
@@ -182,15 +182,18 @@ def packed_file(path: Path) -> None:
         stream(pa.table({"a": ["four"]})),
     ]
     table = pa.table({"packed": pa.array(cells, pa.binary())})
-    parquet.write_table(table, path, row_group_size=1)
+    parquet.write_table(table, path, row_group_size=at_once)
 
 
-def test_packed_cells_are_read_and_a_bad_one_is_rejected_by_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_once", [1, 2, 5])
+def test_packed_cells_are_read_and_a_bad_one_is_rejected_by_itself(
+    tmp_path: Path, at_once: int
+) -> None:
     path = tmp_path / "e.parquet"
-    packed_file(path)
+    packed_file(path, at_once)
     (file,) = listing([path]).files
     assert file.kind is Kind.PACKED
-    assert [part.first_line for part in slices(file, 1)] == [1, 2, 3, 4, 5]
+    assert [part.first_line for part in slices(file, 1)] == list(range(1, 6, at_once))
     found = read(path, 10**6)
     assert found == read(path, 1)  # cells have their numbers however the file is cut
     assert told(found) == [("1", ["1"]), ("2", ["2"]), ("1", ["3"]), ("1", ["four"])]
