@@ -23,6 +23,7 @@ import pyarrow as pa
 from sensewire.engine import Engine
 from sensewire.model.conditions import Constant, Exists
 from sensewire.model.errors import IndexFolderError
+from sensewire.model.learned import Learned
 from sensewire.model.match import BatchMatches, Matches
 from sensewire.model.subscription import Conjunction, Not, Predicate, Subscription
 from sensewire.saving import Saved, opened_folder
@@ -80,18 +81,18 @@ class Router:
         ids = (int(each.subscription) for each in (*found, *found.failures))
         return sorted({id % self.shards for id in ids if id >= 0})
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the router to an index folder."""
-        self.engine.save(path)
+    def save(self, path: str | PathLike[str], statistics: Learned | None = None) -> None:
+        """Write the router to an index folder; with `statistics`, planned for events like those."""
+        self.engine.save(path, statistics)
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
-        """The router that was saved to a folder."""
+        """The router that was saved to a folder, as it is: processes share it."""
         saved = Saved.of(opened_folder(path).arrays)
         first = saved.id(0) if len(saved) else ""
         if not (first.startswith("-") and first[1:].isdecimal()):
             raise IndexFolderError(f"{path}: this is no router; expected what Router.save wrote")
-        return cls(Engine.open(path), int(first[1:]))
+        return cls(Engine.open(path, as_it_is=True), int(first[1:]))
 
 
 def _numbers(ids: Any) -> Int64:

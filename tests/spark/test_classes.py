@@ -23,26 +23,32 @@ def instead_of_python(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str
     monkeypatch.setattr(sys, "executable", str(program))
 
 
-def test_one_archive_for_each_java_and_each_spark(tmp_path: Path) -> None:
-    assert archive_beside(tmp_path / "a").parent == tmp_path / "a"
-    assert archive_beside(tmp_path / "a").name == archive_beside(tmp_path / "b").name
-
-
-def test_what_is_there_is_mapped_and_not_written_again(tmp_path: Path) -> None:
-    assert mapping_options(tmp_path) == ""
-    archive_beside(tmp_path).write_bytes(b"classes")
-    assert f'"-XX:SharedArchiveFile={archive_beside(tmp_path)}"' in mapping_options(tmp_path)
-    assert archived(tmp_path) is False
-    assert archive_beside(tmp_path).read_bytes() == b"classes"
-
-
-def test_an_archive_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A launcher's folder, with an archive."""
     instead_of_python(tmp_path, monkeypatch, 'printf classes > "$3"')
-    home = tmp_path / "home"
-    assert archived(home) is True
+    assert archive_beside(tmp_path / "home") is None
+    assert archived(tmp_path / "home") is True
+    return tmp_path / "home"
+
+
+def test_what_is_there_is_mapped_and_not_written_again(home: Path) -> None:
+    (archive,) = home.iterdir()
+    assert archive_beside(home) == archive
+    assert archive.read_bytes() == b"classes"
+    assert f'"-XX:SharedArchiveFile={archive}"' in mapping_options(home)
     assert archived(home) is False
-    assert archive_beside(home).read_bytes() == b"classes"
-    assert [path.name for path in home.iterdir()] == [archive_beside(home).name]
+    assert list(home.iterdir()) == [archive]
+
+
+def test_an_archive_of_another_size_would_kill_java_and_is_none(home: Path) -> None:
+    (archive,) = home.iterdir()
+    archive.write_bytes(b"cla")
+    assert archive_beside(home) is None
+    assert mapping_options(home) == ""
+    assert archived(home) is True
+    assert archive_beside(home) == archive
+    assert archive.read_bytes() == b"classes"
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,11 @@ from sensewire.events.decoding import Decoding
 from sensewire.events.files import EventFile, listing
 from sensewire.events.kinds import Kind
 from sensewire.language.parse import parse
+from sensewire.match.layered import ENOUGH
 from sensewire.model.event import Event
 from sensewire.model.learned import Learned
 from sensewire.spark import planning
-from sensewire.spark.job import ENOUGH, MatchJob, _indexed
+from sensewire.spark.job import MatchJob, _indexed
 from sensewire.spark.planning import looked_at
 from sensewire.spark.standing import standing_in
 

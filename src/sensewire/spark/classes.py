@@ -3,9 +3,10 @@
 Java can write the classes that a process has loaded to a file when it ends, and map them when the
 next one starts (class data sharing). `sensewire warm` lets a small job end so; every local session
 of this Java and this Spark then starts in less than half the time. Java itself sees to it that an
-archive fits: where jars have changed, it passes over it without a word.
+archive fits, and passes over it where jars have changed. One that was cut short would kill it: so
+the name says the size, and only an archive of that size is mapped.
 
-    ~/.cache/sensewire/java-1f0c…/spark-4.3.0-9b1e….jsa        beside the launcher of that Java
+    ~/.cache/sensewire/java-1f0c…/spark-4.3.0-9b1e…-157442048.jsa   beside the launcher of that Java
 """
 
 import argparse
@@ -21,34 +22,40 @@ from typing import Any
 
 from sensewire.model.errors import SensewireError
 
-_QUIET = "-Xlog:disable -Xlog:all=error:stderr"
+_QUIET = "-Xlog:disable -Xlog:all=error:stderr"  # or it tells of each class, and what does not fit
 _LONGEST = 300  # seconds
 
 
-def archive_beside(java_home: Path) -> Path:
-    """Where the archive of this Spark is, or would be, for the Java of a launcher."""
+def archive_beside(java_home: Path) -> Path | None:
+    """The archive of this Spark for the Java of a launcher; None where there is no whole one."""
+    for path in java_home.glob(f"{_stem()}-*.jsa"):
+        with suppress(OSError):
+            if path.stem == f"{_stem()}-{path.stat().st_size}":
+                return path
+    return None
+
+
+def _stem() -> str:
     import pyspark
 
     place = hashlib.sha256(str(Path(pyspark.__file__).absolute()).encode()).hexdigest()[:12]
-    return java_home / f"spark-{pyspark.__version__}-{place}.jsa"
+    return f"spark-{pyspark.__version__}-{place}"
 
 
 def mapping_options(java_home: Path) -> str:
     """The options that let a JVM map the archive; none where there is no archive."""
-    with suppress(ImportError, OSError):
-        archive = archive_beside(java_home)
-        if archive.is_file():
-            return f'"-XX:SharedArchiveFile={archive}" -Xlog:cds=off'
+    with suppress(ImportError):
+        if archive := archive_beside(java_home):
+            return f'"-XX:SharedArchiveFile={archive}" {_QUIET}'
     return ""
 
 
 def archived(java_home: Path) -> bool:
     """Write the archive, unless it is there; whether it was written now."""
-    archive = archive_beside(java_home)
-    if archive.is_file():
+    if archive_beside(java_home):
         return False
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".archive-", dir=archive.parent) as place:
+    java_home.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".archive-", dir=java_home) as place:
         draft = Path(place) / "draft.jsa"
         command = [sys.executable, "-m", "sensewire.spark.classes", str(draft)]
         try:
@@ -65,7 +72,7 @@ def archived(java_home: Path) -> bool:
         if run.returncode or not draft.is_file():
             said = run.stderr.strip().splitlines()[-1:] or ["Java wrote no archive"]
             raise SensewireError(f"the job that loads them failed: {said[0]}")
-        draft.replace(archive)
+        draft.replace(java_home / f"{_stem()}-{draft.stat().st_size}.jsa")
     return True
 
 
@@ -92,7 +99,8 @@ def _write(draft: Path) -> None:
     gateway: Any = SparkContext._gateway  # Any: py4j has no types
     gateway.shutdown()
     gateway.proc.stdin.close()  # which is what the JVM waits for
-    gateway.proc.wait(_LONGEST)
+    if gateway.proc.wait(_LONGEST):
+        raise SensewireError("Java ended with an error when it wrote the archive")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from sensewire import __version__
 from sensewire.events.decoding import LONGEST_EVENT, Decoding, Rejected
 from sensewire.events.files import EventFile, listing
 from sensewire.events.locations import location
+from sensewire.match.layered import ENOUGH
 from sensewire.model.errors import SensewireError
 from sensewire.model.learned import Learned, load_learned
 from sensewire.spark.delta import write_as_delta
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FORMATS = ("parquet", "jsonl", "delta")
-ENOUGH = 1_024
-"""Events for which it pays to plan an index anew."""
 _MOST_LISTED = 1_000
 _PACKAGES = ("pyspark", "pyarrow", "orjson", "pyoxigraph")
 

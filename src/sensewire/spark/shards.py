@@ -59,7 +59,7 @@ def save_shards(engine: Engine, shards: int, statistics: Learned, place: Path) -
     asked = measured((each for _, each in standing), engine.knowledge, statistics.sample)
     parts = split(asked, shards)
     folders = [place / "router", *(place / f"shard-{number}" for number in range(shards))]
-    Router.of(asked, parts).save(folders[0])
+    Router.of(asked, parts).save(folders[0], statistics)
     for rows, folder in zip(parts, folders[1:], strict=True):
         shard = Engine(engine.knowledge)
         shard.learn(statistics)
