@@ -1,9 +1,10 @@
-"""What all tests share: one Spark session for the whole run and one S3, each started by the first
-test to ask; and how many examples a law is tried on (SENSEWIRE_EXAMPLES; many in
-`make test-long`)."""
+"""What all tests share: one Spark session for the whole run, one S3 and one PostgreSQL, each
+started by the first test to ask; and how many examples a law is tried on (SENSEWIRE_EXAMPLES; many
+in `make test-long`)."""
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import settings
 
 from sensewire.events.locations import location
 from sensewire.spark.session import spark_session
+from tests.postgresql import Server, UnavailableError, reachable_folder, server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,6 +44,17 @@ def bucket() -> Iterator[str]:
     location(f"s3://key:secret@bucket{options}&allow_bucket_creation=true").create()
     yield options
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """A PostgreSQL server; a test asks it for a database of its own."""
+    with reachable_folder() as folder, ExitStack() as stack:
+        try:
+            running = stack.enter_context(server(folder))
+        except UnavailableError as error:
+            pytest.skip(str(error))
+        yield running
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sensewire.batches import Batches, Reading
+    from sensewire.model.folder import Array
 
 
 _NOTHING_SELECTED: frozenset[tuple[tuple[str, Term], ...]] = frozenset({()})
@@ -77,6 +78,8 @@ class Engine:
         self._seen = Seen()
         self._lock = threading.RLock()
         self._batches: Batches | None = None
+        self.beside: Mapping[str, Array] = {}
+        """Arrays that whoever saved it kept beside the index."""
 
     def match(self, event: Event, best: int | None = None) -> Matches:
         """The subscriptions that an event matches; with `best`, only that many, nearest first."""
@@ -231,6 +234,11 @@ class Engine:
             standing = self._subscribers.standing(row)
             yield standing.id, standing.subscription
 
+    def ids(self) -> list[str]:
+        """The ids of all that stand, in the order in which they came."""
+        with self._lock:
+            return [self._subscribers.id(row) for row in self._subscribers.rows()]
+
     def statistics(self) -> Statistics:
         """What the engine holds and what it has seen."""
         return Statistics(
@@ -269,9 +277,15 @@ class Engine:
         compiled = self._dispatch.of_facts
         return compiled is None or compiled.is_planned
 
-    def save(self, path: str | PathLike[str], statistics: Learned | None = None) -> None:
+    def save(
+        self,
+        path: str | PathLike[str],
+        statistics: Learned | None = None,
+        beside: "Mapping[str, Array] | None" = None,
+    ) -> None:
         """Write all that stands to an index folder, which `Engine.open` maps into memory; with
-        `statistics`, planned for events like those."""
+        `statistics`, planned for events like those. Arrays that the caller gives are kept beside,
+        as `engine.beside`."""
         from sensewire.saving import save
 
         if statistics is not None:
@@ -280,7 +294,7 @@ class Engine:
         if compiled is None:
             raise SensewireError('an engine with a matcher of its own cannot be saved; use "auto"')
         with self._lock:
-            save(path, self.knowledge, compiled, self._subscribers)
+            save(path, self.knowledge, compiled, self._subscribers, beside or {})
 
     @classmethod
     def open(
@@ -299,7 +313,14 @@ class Engine:
         has seen some; `as_it_is` leaves it, so that many processes go on to share one.
         """
         from sensewire.language.parse import parse
-        from sensewire.saving import Saved, apart_in, knowledge_in, opened_folder, restored
+        from sensewire.saving import (
+            Saved,
+            apart_in,
+            beside_in,
+            knowledge_in,
+            opened_folder,
+            restored,
+        )
 
         folder = opened_folder(path, version)
         try:
@@ -312,6 +333,7 @@ class Engine:
             raise IndexFolderError(f"{path}: the index lacks {error}; save it again") from None
         engine._dispatch.restore(saved.clauses)
         engine._subscribers = Subscribers(saved)
+        engine.beside = beside_in(folder.arrays)
         for id, text in apart:
             engine.add(parse(text), id=id)
         return engine

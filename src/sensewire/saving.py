@@ -5,6 +5,7 @@
     apart           ids and texts of subscriptions that the compiled matcher does not take: they are
                     read and added again when the folder is opened
     knowledge       its JSON
+    beside          arrays that the caller gave
 
 Opening does no work for each subscription: what a row says is read when somebody asks for it.
 """
@@ -35,6 +36,7 @@ from sensewire.subscribers import Arrow, Standing, Subscribers
 
 KIND = "sensewire index"
 FORMAT = 1
+_BESIDE = "beside."
 
 Array = npt.NDArray[Any]
 Int32 = npt.NDArray[np.int32]
@@ -115,7 +117,11 @@ class Saved:
 
 
 def save(
-    path: str | PathLike[str], knowledge: Knowledge, compiled: object, subscribers: Subscribers
+    path: str | PathLike[str],
+    knowledge: Knowledge,
+    compiled: object,
+    subscribers: Subscribers,
+    beside: Mapping[str, Array],
 ) -> None:
     """Write all that stands to a folder."""
     assert isinstance(compiled, Layered)
@@ -159,6 +165,7 @@ def save(
         "apart.texts.utf8": apart_texts.utf8,
         "knowledge": np.frombuffer(to_json(knowledge.content), np.uint8),
         **index,
+        **{f"{_BESIDE}{name}": array for name, array in beside.items()},
     }
     write_folder(path, arrays, dict(said), format_version=FORMAT, kind=KIND)
 
@@ -198,3 +205,12 @@ def apart_in(arrays: Mapping[str, Array]) -> Iterator[tuple[str, str]]:
     ids = Strings(arrays["apart.ids.offsets"], arrays["apart.ids.utf8"])
     texts = Strings(arrays["apart.texts.offsets"], arrays["apart.texts.utf8"])
     return zip(ids, texts, strict=True)
+
+
+def beside_in(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """The arrays that the caller gave when it was saved."""
+    return {
+        name.removeprefix(_BESIDE): array
+        for name, array in arrays.items()
+        if name.startswith(_BESIDE)
+    }

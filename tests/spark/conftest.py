@@ -1,10 +1,13 @@
-"""The cluster that tests on Spark share: started by the first test to ask, ended with the run."""
+"""The cluster and the Kafka that tests on Spark share: started by the first test to ask, ended
+with the run."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from tests.spark.cluster import Cluster, cluster
+from tests.spark.kafka_broker import Broker, Connector, JarsMissingError, broker, connector
 
 
 @pytest.fixture(scope="session")
@@ -12,3 +15,23 @@ def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Spark's own standalone master and two workers of one core."""
     with cluster(tmp_path_factory.mktemp("cluster")) as standing:
         yield standing
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A broker with no topics; a test names its own."""
+    with ExitStack() as stack:
+        try:
+            standing = stack.enter_context(broker(tmp_path_factory.mktemp("kafka")))
+        except JarsMissingError as error:
+            pytest.skip(f"no Kafka to test with: {error}")
+        yield standing
+
+
+@pytest.fixture(scope="session")
+def kafka_connector() -> Connector:
+    """The jars that a Spark session reads from Kafka with: `kafka_connector.settings`."""
+    try:
+        return connector()
+    except JarsMissingError as error:
+        pytest.skip(f"no connector to read from Kafka with: {error}")

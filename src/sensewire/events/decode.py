@@ -72,16 +72,16 @@ def _decode(part: Slice, decoding: Decoding) -> Iterator[Outcome]:
                     for row in range(len(portion)):
                         yield from portion.outcomes(row, decoding)
         case Kind.LINES:
-            with opened(part.file.location, part.file.naming.packing) as content:
+            with opened(part.source, part.packing) as content:
                 yield from _lines(content, part, decoding)
         case Kind.NQUADS:
-            with opened(part.file.location, part.file.naming.packing) as content:
+            with opened(part.source, part.packing) as content:
                 yield from _nquads(content, part, decoding)
         case Kind.TRIG:
-            with opened(part.file.location, part.file.naming.packing) as content:
+            with opened(part.source, part.packing) as content:
                 yield from _trig(content, part, decoding)
         case Kind.JSON | Kind.DOCUMENT | Kind.PAYLOAD:
-            with opened(part.file.location, part.file.naming.packing) as content:
+            with opened(part.source, part.packing) as content:
                 yield from _document(content, part, decoding)
         case _ as never:
             assert_never(never)
@@ -142,7 +142,7 @@ def _document(content: Content, part: Slice, decoding: Decoding) -> Iterator[Out
         line = raw.count(b"\n") + 1
         yield Rejected(f"{name}:{line}", raw, content.problem)
     elif kind is Kind.PAYLOAD:
-        yield payload(part.file, raw, decoding)
+        yield payload(part, raw, decoding)
     else:
         format = part.file.naming.suffix.removeprefix(".")
         yield rdf.document(raw, format, name, part.file.id, decoding)
@@ -154,7 +154,7 @@ def _json(raw: bytes, problem: str | None, part: Slice, decoding: Decoding) -> I
     if problem is None and any(isinstance(outcome, Decoded) for outcome in whole):
         yield from whole
         return
-    with opened(part.file.location, part.file.naming.packing) as again:
+    with opened(part.source, part.packing) as again:
         lines = list(_lines(again, part, decoding))
     if any(isinstance(outcome, Decoded) for outcome in lines):
         yield from lines

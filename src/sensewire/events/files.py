@@ -16,7 +16,9 @@ What cannot be read is an error where the user named it, and a rejection where a
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
 import orjson
 import pyarrow as pa
@@ -76,12 +78,33 @@ class EventFile:
         return naming(self.name)
 
 
+class Source(Protocol):
+    """What bytes are read from."""
+
+    def open(self) -> BinaryIO: ...
+    def open_arrow(self) -> pa.NativeFile: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Bytes that are here already."""
+
+    data: bytes
+
+    def open(self) -> BinaryIO:
+        return BytesIO(self.data)
+
+    def open_arrow(self) -> pa.NativeFile:
+        return pa.BufferReader(self.data)
+
+
 @dataclass(frozen=True, slots=True)
 class Slice:
     """The part of a file that one reader reads: [start, end), whose first line is `first_line`.
 
-    Of row groups, `first_line` is the number of the first row, or packed cell. A cell may travel
-    with the slice itself, as `data`: then there is no file, and its name is how places begin.
+    Of row groups, `first_line` is the number of the first row, or packed cell. The bytes may travel
+    with the slice itself, as `data`, and are not compressed then: there is no file, and its name is
+    how places begin; `facts` are those of a payload, which else stand beside it.
     """
 
     file: EventFile
@@ -89,6 +112,17 @@ class Slice:
     end: int
     first_line: int = 1
     data: bytes | None = None
+    facts: bytes | None = None
+
+    @property
+    def source(self) -> Source:
+        """Where its bytes are."""
+        return self.file.location if self.data is None else Held(self.data)
+
+    @property
+    def packing(self) -> str | None:
+        """How its bytes are compressed, if they are."""
+        return self.file.naming.packing if self.data is None else None
 
     @property
     def weight(self) -> int:
@@ -140,6 +174,23 @@ def slices(file: EventFile, longest: int) -> list[Slice]:
     return [
         Slice(file, start, min(start + step, file.size)) for start in range(0, file.size or 1, step)
     ]
+
+
+def held_slice(
+    data: bytes, kind: Kind, name: str, *, first_line: int = 1, facts: bytes | None = None
+) -> Slice:
+    """Bytes that came otherwise than in a file, read as a file of that name would be.
+
+    What cannot be read at all is an EventError.
+    """
+    groups: tuple[RowGroup, ...] = ()
+    if kind is Kind.PARQUET:
+        kind, groups = _footer(Held(data), name)
+    end = len(groups) if groups else len(data)
+    file = EventFile("", name, name, kind, len(data), groups)
+    if kind is Kind.PACKED:  # a Parquet file of cells: its data is no cell itself
+        raise EventError(f"{name}: packed rows in Parquet come as files; send the cells themselves")
+    return Slice(file, 0, end, first_line, data, facts)
 
 
 def companion(location: Location) -> Location:
@@ -196,7 +247,7 @@ def _event_file(found: Found) -> EventFile:
     kind = named.kind
     groups: tuple[RowGroup, ...] = ()
     if kind is Kind.PARQUET:
-        kind, groups = _footer(place)
+        kind, groups = _footer(place, place.name)
     elif kind is Kind.JSON:
         with opened(place, named.packing) as content:
             if _is_object(content.stream.readline(_LONGEST_FIRST_LINE)):
@@ -219,7 +270,7 @@ def _size(place: Location) -> int:
     return size
 
 
-def _footer(place: Location) -> tuple[Kind, tuple[RowGroup, ...]]:
+def _footer(place: Source, name: str) -> tuple[Kind, tuple[RowGroup, ...]]:
     """Whether the rows of a Parquet file are packed, and what row groups it has."""
     try:
         with place.open_arrow() as file, parquet.ParquetFile(file) as read:
@@ -228,7 +279,7 @@ def _footer(place: Location) -> tuple[Kind, tuple[RowGroup, ...]]:
             kind = Kind.PACKED if _is_packed(read.schema_arrow) else Kind.PARQUET
             return kind, tuple(RowGroup(each.num_rows, each.total_byte_size) for each in groups)
     except (OSError, pa.ArrowException) as error:
-        raise _broken(place, "Parquet", error) from error
+        raise _broken(name, "Parquet", error) from error
 
 
 def _check_arrow(place: Location) -> None:
@@ -236,12 +287,12 @@ def _check_arrow(place: Location) -> None:
         with place.open_arrow() as file:
             ipc_schema(file)
     except (OSError, pa.ArrowException) as error:
-        raise _broken(place, "Arrow IPC", error) from error
+        raise _broken(place.name, "Arrow IPC", error) from error
 
 
-def _broken(place: Location, format: str, error: Exception) -> LocationError:
+def _broken(name: str, format: str, error: Exception) -> LocationError:
     return LocationError(
-        place.name,
+        name,
         f"no {format} that can be read, perhaps truncated ({reason_of(error)}); "
         "get it once more, whole, from where it came",
     )

@@ -46,7 +46,7 @@ def line_portions(
     """The records of a slice of JSON lines, and what in it is too long, or broken."""
     name, longest = part.file.name, decoding.longest
     number = part.first_line
-    with opened(part.file.location, part.file.naming.packing) as content:
+    with opened(part.source, part.packing) as content:
         end = part.end if content.unpacked is None else sys.maxsize
         for piece in _pieces(content.stream, part.start, end, longest, block):
             if content.problem is not None and not piece.is_ended:

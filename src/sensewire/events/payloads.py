@@ -10,7 +10,7 @@ Only these two files are read: what the facts themselves name is not.
 from itertools import chain
 
 from sensewire.events.decoding import KEPT_OF_LONG, Decoded, Decoding, Outcome, Rejected, too_long
-from sensewire.events.files import EventFile, companion
+from sensewire.events.files import Slice, companion
 from sensewire.events.kinds import media_type
 from sensewire.events.locations import Standing
 from sensewire.events.records import read_json
@@ -20,8 +20,9 @@ from sensewire.model.event import Event, Fact, distinct
 from sensewire.model.terms import HOME
 
 
-def payload(file: EventFile, raw: bytes, decoding: Decoding) -> Outcome:
+def payload(part: Slice, raw: bytes, decoding: Decoding) -> Outcome:
     """A file's bytes as an event, with the facts that stand beside it."""
+    file = part.file
     record = {
         "name": file.id.rpartition("/")[2],
         "path": file.id,
@@ -29,7 +30,7 @@ def payload(file: EventFile, raw: bytes, decoding: Decoding) -> Outcome:
         "size": len(raw),
     }
     try:
-        stated = _facts_beside(file, decoding)
+        stated = _facts_beside(part, decoding)
         attributes = chain(flatten.attributes(stated), flatten.attributes({"file": record}))
         facts = distinct(Fact(HOME, name, value) for name, value in attributes)
         time = decoding.time_in(facts, HOME)
@@ -38,18 +39,25 @@ def payload(file: EventFile, raw: bytes, decoding: Decoding) -> Outcome:
     return Decoded(file.name, raw, Event(file.id, time, facts, HOME, payload=raw))
 
 
-def _facts_beside(file: EventFile, decoding: Decoding) -> dict[str, object]:
-    place = companion(file.location)
-    if place.status().standing is Standing.NOTHING:
+def _facts_beside(part: Slice, decoding: Decoding) -> dict[str, object]:
+    name = f"{part.file.name}.json"
+    raw = part.facts if part.data is not None else _bytes_beside(part, decoding)
+    if raw is None:
         return {}
-    with place.open() as opened:
-        raw = opened.read(decoding.longest + 1)
     if len(raw) > decoding.longest:
-        raise EventError(f"{place.name}: {too_long(decoding.longest, 0)}")
+        raise EventError(f"{name}: {too_long(decoding.longest, 0)}")
     try:
         data = read_json(raw.removeprefix(b"\xef\xbb\xbf"))
     except EventError as error:
-        raise EventError(f"{place.name}: {error}") from None
+        raise EventError(f"{name}: {error}") from None
     if not isinstance(data, dict):
-        raise EventError(f"{place.name}: a payload's facts are one JSON object")
+        raise EventError(f"{name}: a payload's facts are one JSON object")
     return data
+
+
+def _bytes_beside(part: Slice, decoding: Decoding) -> bytes | None:
+    place = companion(part.file.location)
+    if place.status().standing is Standing.NOTHING:
+        return None
+    with place.open() as opened:
+        return opened.read(decoding.longest + 1)

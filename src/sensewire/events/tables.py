@@ -54,7 +54,7 @@ def row_portions(
 
 def _parquet(part: Slice, choice: Choice | None) -> Iterator[RecordPortion | Rejected]:
     name = part.file.name
-    with part.file.location.open_arrow() as file, parquet.ParquetFile(file) as read:
+    with part.source.open_arrow() as file, parquet.ParquetFile(file) as read:
         columns = None if choice is None else choice(read.schema_arrow)
         number = part.first_line
         for group in _groups(part, read):
@@ -73,7 +73,7 @@ def _parquet(part: Slice, choice: Choice | None) -> Iterator[RecordPortion | Rej
 
 def _arrow(part: Slice, choice: Choice | None) -> Iterator[RecordPortion | Rejected]:
     name, number = part.file.name, part.first_line
-    with part.file.location.open_arrow() as file:
+    with part.source.open_arrow() as file:
         try:
             for batch in ipc_batches(file, choice):
                 yield _portion(batch, name, number)
@@ -88,7 +88,7 @@ def _packed(part: Slice, choice: Choice | None) -> Iterator[RecordPortion | Reje
     if part.data is not None:
         yield from _cell(pa.py_buffer(part.data), name, choice)
         return
-    with part.file.location.open_arrow() as file, parquet.ParquetFile(file) as read:
+    with part.source.open_arrow() as file, parquet.ParquetFile(file) as read:
         number = part.first_line
         for group in _groups(part, read):
             first = number

@@ -19,10 +19,14 @@ from typing import Any, BinaryIO, Protocol, cast
 
 import pyarrow as pa
 
-from sensewire.events.locations import Location, reason_of
+from sensewire.events.locations import reason_of
 
 _BLOCK = 1_048_576
 _SEND_AGAIN = "get it once more, whole, from where it came"
+
+
+class _Source(Protocol):
+    def open(self) -> BinaryIO: ...
 
 
 class _Stream(Protocol):
@@ -33,7 +37,7 @@ class _Stream(Protocol):
 class Unpacked(io.RawIOBase):
     """The content of a compressed file, to be read once from its start."""
 
-    def __init__(self, location: Location, packing: str) -> None:
+    def __init__(self, location: _Source, packing: str) -> None:
         self._location = location
         self._packing = packing
         self._read = 0
@@ -122,7 +126,7 @@ class Content:
 
 
 @contextmanager
-def opened(location: Location, packing: str | None) -> Iterator[Content]:
+def opened(location: _Source, packing: str | None) -> Iterator[Content]:
     """Open a file; of a compressed one the content, which can be read once, from its start."""
     if packing is None:
         with location.open() as file:

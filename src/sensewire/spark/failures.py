@@ -23,21 +23,21 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise SensewireError(f"the Spark job failed: {_gist(str(error))}") from error
+        raise SensewireError(f"the Spark job failed: {gist(str(error))}") from error
     except ConnectionError as error:
         raise SensewireError(
             "the Spark job failed: its JVM ended, perhaps for want of memory"
         ) from error
 
 
-def _gist(text: str) -> str:
+def gist(text: str) -> str:
     """The line that says most: a Python worker's error, else the JVM's last cause, else the first.
 
-    >>> _gist("o1 failed\\nCaused by: java.io.IOException: No space left on device\\n\\tat x")
+    >>> gist("o1 failed\\nCaused by: java.io.IOException: No space left on device\\n\\tat x")
     'java.io.IOException: No space left on device'
-    >>> _gist("calling o48.addArchive.\\n: java.io.IOException: no archive\\n\\tat x")
+    >>> gist("calling o48.addArchive.\\n: java.io.IOException: no archive\\n\\tat x")
     'java.io.IOException: no archive'
-    >>> _gist("Traceback:\\nsensewire.events.locations.LocationError: out: no space")
+    >>> gist("Traceback:\\nsensewire.events.locations.LocationError: out: no space")
     'out: no space'
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -40,9 +40,12 @@ class Shipped:
         return Path(SparkFiles.get(self.archive))
 
 
-def shipped(spark: "SparkSession", folder: Path, place: Path, *, shared: bool) -> Shipped:
-    """Let the workers have an index folder; what is sent to them is made at `place`."""
-    version = current_version(folder)
+def shipped(
+    spark: "SparkSession", folder: Path, place: Path, *, shared: bool, version: str | None = None
+) -> Shipped:
+    """Let the workers have an index folder; what is sent to them is made at `place`. It is the
+    current version unless one is named."""
+    version = version or current_version(folder)
     if shared or str(spark.sparkContext.master).startswith("local"):
         return Shipped(str(folder.absolute()), None, version)
     archive = place / f"sensewire-{version}.tar"

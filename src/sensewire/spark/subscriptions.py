@@ -5,26 +5,20 @@
 One whose `expires` is not after the run's moment is not live: it is read, counted and left out.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from sensewire.engine import Engine
 from sensewire.events.decoding import Rejected, too_long
 from sensewire.events.lines import Line, lines_in
-from sensewire.events.records import read_json
 from sensewire.knowledge.knowledge import Knowledge
-from sensewire.language.parse import parse
 from sensewire.model.errors import SensewireError, SubscriptionError
-from sensewire.model.event import moment
 from sensewire.model.learned import Learned
 from sensewire.model.subscription import Subscription
+from sensewire.stated import stated_on
 
-_KEYS = ("id", "text", "language", "reading", "tolerance", "expires")
-_OF_TEXT = ("id", "text", "language", "reading", "expires")
 _LONGEST = 1_048_576
 _TOLD_AFTER = 1_024
 
@@ -41,15 +35,6 @@ class Subscriptions:
     def live(self) -> tuple[tuple[str, Subscription], ...]:
         """Those that are live, with their ids."""
         return tuple(self.engine.subscriptions())
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """A subscription as a line states it."""
-
-    id: str
-    subscription: Subscription
-    expires: datetime | None
 
 
 def subscriptions_in(
@@ -90,31 +75,6 @@ def subscriptions_in(
     return Subscriptions(engine, expired, tuple(rejected))
 
 
-def stated_on(line: bytes) -> Stated:
-    """The subscription that a line of JSON states."""
-    return stated_in(read_json(line))
-
-
-def stated_in(data: Any) -> Stated:
-    """The subscription that a JSON object states.
-
-    >>> stated_in({"id": "anna", "text": "price < 900", "expires": "2024-03-01"}).expires.year
-    2024
-    """
-    if not isinstance(data, Mapping):
-        raise SubscriptionError('a subscription is an object: {"id": …, "text": …}')
-    _check_keys(data)
-    subscription = parse(
-        data["text"], data.get("language") or "sensewire", reading=data.get("reading")
-    )
-    expires = data.get("expires")
-    return Stated(
-        data["id"],
-        _with_tolerance(subscription, data.get("tolerance")),
-        None if expires is None else moment(expires),
-    )
-
-
 def _lines(path: Path) -> Iterator[Line]:
     try:
         if path.exists() and not path.is_file():  # a pipe has no size, and may never end
@@ -135,29 +95,3 @@ def _whole(line: Line) -> bytes:
     if line.too_long:
         raise SubscriptionError(too_long(_LONGEST, len(line.data)))
     return line.data
-
-
-def _check_keys(data: Mapping[str, Any]) -> None:
-    for key in data:
-        if key not in _KEYS:
-            near = get_close_matches(key, _KEYS, n=1, cutoff=0.0)[0]
-            raise SubscriptionError(f"there is no key {key!r}; did you mean {near!r}?")
-    for key in ("id", "text"):
-        if data.get(key) in (None, ""):
-            raise SubscriptionError(f"the key {key!r} is missing or empty")
-    for key in _OF_TEXT:
-        if not isinstance(data.get(key), str | None):
-            raise SubscriptionError(f"{key!r} holds a string, not {data[key]!r}")
-
-
-def _with_tolerance(subscription: Subscription, tolerance: Any) -> Subscription:
-    if tolerance is None:
-        return subscription
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float):
-        raise SubscriptionError(f"'tolerance' holds a number above 0, not {tolerance!r}")
-    if subscription.tolerance not in (None, tolerance):
-        raise SubscriptionError(
-            f"'tolerance' is {tolerance:g}, but the text says within {subscription.tolerance:g}; "
-            "say it once"
-        )
-    return replace(subscription, tolerance=float(tolerance))

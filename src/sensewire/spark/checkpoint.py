@@ -1,0 +1,80 @@
+"""The folder that a stream keeps what it must not forget in.
+
+checkpoint/
+    stream.json    which stream this is: its name, its store, what it reads, where it delivers
+    spark/         Spark's own: which offsets each batch has, and which batches ended
+    index/         the compiled index, version by version
+    sample.jsonl   some records, for whoever plans the next index
+"""
+
+import json
+import uuid
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sensewire.model.errors import SensewireError
+from sensewire.spark.stream_places import Source, Target
+from sensewire.store.database import Store
+
+_STREAM = "stream.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The folder of one stream; `query` is its name for ever."""
+
+    folder: Path
+    query: str
+
+    @property
+    def spark(self) -> Path:
+        return self.folder / "spark"
+
+    @property
+    def index(self) -> Path:
+        return self.folder / "index"
+
+    @property
+    def sample(self) -> Path:
+        return self.folder / "sample.jsonl"
+
+
+def checkpoint_at(folder: Path, store: Store, source: Source, target: Target) -> Checkpoint:
+    """The checkpoint in a folder, which is made; that of another stream is refused."""
+    said: dict[str, Any] = {
+        "store": store.id,
+        "source": {"kind": type(source).__name__, **asdict(source)},
+        "sink": {"kind": type(target).__name__, **asdict(target)},
+    }
+    file = folder / _STREAM
+    try:
+        if file.exists():
+            known = json.loads(file.read_bytes())
+            _check_same(folder, known, said)
+            if (folder / "spark" / "metadata").exists():
+                return Checkpoint(folder, known["query"])
+        elif folder.exists() and any(folder.iterdir()):
+            raise SensewireError(
+                f"--checkpoint {folder} holds other things, and is no checkpoint of a stream; name "
+                "a folder that is empty, or not there yet"
+            )
+        # Without Spark's part nothing says which batches there were: they are another query's.
+        new = Checkpoint(folder, uuid.uuid4().hex)
+        folder.mkdir(parents=True, exist_ok=True)
+        draft = folder / f".{_STREAM}"
+        draft.write_text(json.dumps({"query": new.query, **said}, indent=2) + "\n")
+        draft.replace(file)
+    except (OSError, ValueError, KeyError) as error:
+        raise SensewireError(f"--checkpoint {folder} cannot be used: {error}") from error
+    return new
+
+
+def _check_same(folder: Path, known: dict[str, Any], said: dict[str, Any]) -> None:
+    for name in ("store", "source", "sink"):
+        if known.get(name) != said[name]:
+            raise SensewireError(
+                f"--checkpoint {folder} belongs to another stream: its {name} is "
+                f"{json.dumps(known.get(name))}, and here it is {json.dumps(said[name])}; name the "
+                "checkpoint of this stream, or a new folder to begin from the start"
+            )

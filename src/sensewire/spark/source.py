@@ -1,0 +1,130 @@
+"""The event log as a source of Spark's: a streaming data source in Python, with admission control.
+
+Its rows are numbers between which to read, not events: workers read the log themselves. An offset
+is the number up to which all is read. The source that reads what is for one query only serves
+streams that have their events from elsewhere: dead letters that somebody had published again.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from sqlalchemy import func, select
+
+from sensewire.spark.arrivals import opened_store
+from sensewire.store import schema
+from sensewire.store.database import LOG, head
+from sensewire.store.log import cut, end_after
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.dataframe import DataFrame
+
+NAME = "sensewire-log"
+SCHEMA = "after long, upto long"
+
+_POSITION = "position"
+_SPLIT_FROM = 4_096
+"""Events of a batch that are worth a second task."""
+
+
+class Between(InputPartition):
+    """What one task reads."""
+
+    def __init__(self, after: int, upto: int) -> None:
+        self.after = after
+        self.upto = upto
+
+
+class LogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads a log, from its begin."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._url = options["store"]
+        self._most = int(options["most"])
+        self._tasks = int(options["tasks"])
+        self._query = options.get("query")  # the only one that entries are read for
+        self._target: int | None = None
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        self._target = self.reportLatestOffset()[_POSITION]
+
+    def initialOffset(self) -> dict[str, int]:
+        return {_POSITION: 0}
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
+        after = start[_POSITION]
+        store = opened_store(self._url)
+        is_limited = isinstance(limit, ReadMaxRows)
+
+        def end() -> int:
+            with store.reading() as connection:
+                if self._query is not None:
+                    table = schema.log
+                    mine = select(func.max(table.c.last)).where(table.c.query == self._query)
+                    found = connection.execute(mine.where(table.c.last > after)).scalar()
+                    return after if found is None else int(found)
+                if not is_limited:
+                    return head(connection, LOG)
+                return end_after(connection, after, limit.max_rows)  # type: ignore[attr-defined]
+
+        found = store.patiently(end)
+        return {_POSITION: max(after, found if self._target is None else min(found, self._target))}
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        return ReadMaxRows(self._most) if self._most else ReadAllAvailable()
+
+    def reportLatestOffset(self) -> dict[str, int]:
+        store = opened_store(self._url)
+        with store.reading() as connection:
+            return {_POSITION: head(connection, LOG)}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        after, upto = start[_POSITION], end[_POSITION]
+        if after >= upto:
+            return []
+        if upto - after < _SPLIT_FROM or self._query is not None:
+            return [Between(after, upto)]
+        store = opened_store(self._url)
+
+        def parts() -> list[tuple[int, int]]:
+            with store.reading() as connection:
+                return cut(connection, after, upto, self._tasks)
+
+        return [Between(*part) for part in store.patiently(parts)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Between)
+        yield pa.RecordBatch.from_pydict({"after": [partition.after], "upto": [partition.upto]})
+
+
+class LogSource(DataSource):
+    """The log of a store."""
+
+    @classmethod
+    def name(cls) -> str:
+        return NAME
+
+    def schema(self) -> str:
+        return SCHEMA
+
+    def streamReader(self, schema: Any) -> LogStream:
+        return LogStream(self.options)
+
+
+def log_table(
+    spark: "SparkSession", url: str, *, most: int, tasks: int, query: str | None = None
+) -> "DataFrame":
+    """A streaming table of the log: of all of it, or of what is for one query."""
+    spark.dataSource.register(LogSource)
+    options = {"store": url, "most": str(most), "tasks": str(tasks)}
+    if query is not None:
+        options["query"] = query
+    return spark.readStream.format(NAME).options(**options).load()
