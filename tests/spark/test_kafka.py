@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -38,6 +39,15 @@ class Dying(confluent_kafka.Producer):
         os.kill(os.getpid(), signal.SIGKILL)
 confluent_kafka.Producer = Dying
 KafkaSink(servers, topic, "q").deliver(7, [(key, b"{}") for key in keys])
+"""
+MANY = 300
+RUN = f"""
+import sys
+from sensewire.spark.kafka import KafkaSink
+sink = KafkaSink(*sys.argv[1:], "q")
+for batch in range({MANY}):
+    if sink.deliver(batch, [(f"s{{batch % 7}}", f"{{batch}} {{n}}".encode()) for n in range(20)]):
+        print(batch, flush=True)
 """
 START = """
 import json, sys
@@ -181,6 +191,29 @@ def test_a_killed_transaction_is_seen_once(kafka: Broker, when: str, is_sent: bo
     assert pairs(kafka, topic) == once + Counter([("s4", b"{}")])
 
 
+@pytest.mark.long
+def test_runs_that_are_killed_again_and_again_deliver_each_batch_once(kafka: Broker) -> None:
+    """Each begins with the first batch, as one does that has lost its checkpoint's last lines."""
+    kafka.create("battered", partitions=3)
+    command = [sys.executable, "-c", RUN, kafka.servers, "battered"]
+    generator = Random(5)
+    for _ in range(12):
+        run = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert run.stdout is not None
+        for _ in range(generator.randint(1, 20)):
+            assert run.stdout.readline()
+        time.sleep(generator.uniform(0, 0.02))  # anywhere in a transaction
+        run.kill()
+        run.communicate()
+    last = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (last.returncode, last.stderr) == (0, "")
+    assert last.stdout.endswith(f"\n{MANY - 1}\n")
+    wanted = (
+        (f"s{batch % 7}", f"{batch} {n}".encode()) for batch in range(MANY) for n in range(20)
+    )
+    assert pairs(kafka, "battered") == Counter(wanted)
+
+
 def test_the_older_of_two_sinks_is_shut_out(
     kafka: Broker, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -207,10 +240,12 @@ def test_progress_behind_an_open_transaction_of_another_query_is_found(kafka: Br
     other.produce("shared-progress", b"5", b"other")
     assert other.flush(30) == 0
     assert first.deliver(1, BATCH)
-    later = threading.Timer(2, other.commit_transaction)
+    later = threading.Timer(2, other.commit_transaction, [30])
     later.start()
-    assert not KafkaSink(kafka.servers, "shared", "q").deliver(1, unread())
-    later.join()
+    try:
+        assert not KafkaSink(kafka.servers, "shared", "q").deliver(1, unread())
+    finally:
+        later.join()
     assert pairs(kafka, "shared") == Counter(BATCH * 2)
 
 

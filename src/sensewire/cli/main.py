@@ -12,10 +12,30 @@ from collections.abc import Sequence
 from types import FrameType
 
 from sensewire import __version__
-from sensewire.cli import bench, check, demo, explain, knowledge, learn, match, replay, save, warm
+from sensewire.cli import (
+    bench,
+    check,
+    dead,
+    demo,
+    explain,
+    knowledge,
+    learn,
+    match,
+    notifications,
+    pipeline,
+    publish,
+    replay,
+    run,
+    save,
+    subscribe,
+    warm,
+)
 from sensewire.model.errors import SensewireError
 
-_COMMANDS = (match, learn, save, replay, check, explain, knowledge, demo, warm, bench)
+_COMMANDS = (
+    *(run, subscribe, publish, notifications, dead, pipeline),
+    *(match, learn, save, replay, check, explain, knowledge, demo, warm, bench),
+)
 _ERROR = 2
 
 

@@ -19,6 +19,9 @@ _SUBSCRIPTIONS = (
     'JSON lines {"id", "text", "language"?, "reading"?, "tolerance"?, "expires"?}; one that has '
     "expired is left out"
 )
+Added = Callable[[dict[str, str]], dict[str, str]]
+"""Adds settings of ours to those that were given."""
+
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -90,9 +93,7 @@ def add_session(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def session_of(
-    arguments: argparse.Namespace, added: Callable[[dict[str, str]], dict[str, str]] = dict
-) -> "Starting":
+def session_of(arguments: argparse.Namespace, added: Added = dict) -> "Starting":
     """Starts the session that --master and --conf ask for; `added` adds settings of ours."""
     from sensewire.spark.foreground import foreground_session
     from sensewire.spark.session import settings_in

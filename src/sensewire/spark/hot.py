@@ -12,19 +12,24 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
+from sensewire.events.decoding import Decoding
 from sensewire.events.kinds import Kind
+from sensewire.events.record_portion import JSON, RecordPortion
+from sensewire.events.tables import Wanted
 from sensewire.match.layered import ENOUGH, UNPLANNED
 from sensewire.model.learned import load_learned
+from sensewire.spark.arrivals import Arrived, Sort
 from sensewire.spark.checkpoint import Checkpoint
 from sensewire.spark.index import Shipped, shipped
-from sensewire.spark.stream_match import At
+from sensewire.spark.stream_match import At, matched_stream
 from sensewire.store import failpoints
 from sensewire.store.batches import Pin
 from sensewire.store.database import LOG, VARIABLE, Store, head
@@ -43,6 +48,8 @@ _SHARE = 20
 _SAMPLE = 4_096
 _SAMPLED_A_TASK = 256
 _PAUSE = 60.0  # seconds before compiling is tried again that failed
+
+_TEXT: pa.DataType = pa.large_binary()
 
 _logger = logging.getLogger(__name__)
 
@@ -102,6 +109,14 @@ class HotIndex:
                 statistics,
             )
         self._swap(known)
+
+    def open_in_workers(self, tasks: int, decoding: Decoding) -> None:
+        """Have workers started, with the index mapped, before the first event waits for them."""
+        assert self._base is not None
+        assert self._shipped is not None
+        at = At(self._shipped, self._base.change, (), self._base.change, bytes(16))
+        rows = self._spark.range(tasks, numPartitions=tasks)
+        matched_stream(rows, _one_record, at, decoding).collect()
 
     def _logged(self) -> list[bytes]:
         """Some records of the end of the log, for the planner."""
@@ -222,3 +237,13 @@ class HotIndex:
         self._base = known
         self._increments = []
         self._sample = []
+
+
+def _one_record(
+    rows: Iterable[pa.RecordBatch], decoding: Decoding, wanted: Wanted
+) -> Iterator[Arrived]:
+    """A record that nobody asks about, for each task."""
+    for _ in rows:
+        batch = pa.RecordBatch.from_pydict({JSON: [b"{}"]}, schema=pa.schema({JSON: _TEXT}))
+        zero = np.zeros(1, np.int64)
+        yield Arrived(RecordPortion(batch, "warm", zero), Sort(Kind.LINES), zero, zero)

@@ -253,7 +253,7 @@ class KafkaSink:
             {
                 **self._settings,
                 "transactional.id": f"sensewire-{self.query}",
-                "transaction.timeout.ms": int(self.patience * 1000),
+                "transaction.timeout.ms": max(1000, int(self.patience * 1000)),
                 "message.max.bytes": _LARGEST,
                 "batch.size": min(limit, _BATCH),  # the limit is one of messages sent together
                 "delivery.report.only.error": True,

@@ -29,6 +29,7 @@ from sensewire.spark.failures import gist
 from sensewire.spark.gauges import BatchDone, Gauges, listener
 from sensewire.spark.hot import HotIndex
 from sensewire.spark.ingest import sliced
+from sensewire.spark.session import JAVA_OPTIONS
 from sensewire.spark.sinks import DeltaSink, MessageSink, Names, ParquetSink, Sink, told_of
 from sensewire.spark.source import log_table
 from sensewire.spark.stream_match import founds_in, matched_stream
@@ -114,8 +115,9 @@ class Stream:
         self._query: StreamingQuery | None = None
 
     def start(self) -> None:
-        """Compile the index if there is none, and begin."""
+        """Compile the index if there is none, let workers map it, and begin."""
         self._hot.prepare()
+        self._hot.open_in_workers(self._tasks, self._decoding)
         writer = self._arriving().writeStream.foreachBatch(self._each)
         writer = writer.option("checkpointLocation", self._checkpoint.spark.absolute().as_uri())
         if self._job.trigger == "available-now":
@@ -257,6 +259,19 @@ class Stream:
             return None
         with self._store.reading() as connection:
             return head(connection, LOG) - upto
+
+
+def stream_settings(job: StreamJob, given: dict[str, str]) -> dict[str, str]:
+    """The settings of a stream's session, beyond those of every job."""
+    # A batch that is interrupted is told by an error with a long text, which Spark searches with a
+    # pattern that recurs at every character.
+    options = " ".join(part for part in ("-Xss16m", given.get(JAVA_OPTIONS, "")) if part)
+    settings = {**given, JAVA_OPTIONS: options}
+    if isinstance(job.source, FromKafka):
+        from sensewire.spark.kafka import kafka_settings
+
+        return kafka_settings(settings)
+    return settings
 
 
 @contextmanager

@@ -54,7 +54,7 @@ def subscriptions_in(
     engine = Engine(knowledge)
     if statistics is not None:
         engine.learn(statistics)
-    for line in _lines(path):
+    for line in lines_of(path):
         if report is not None and len(places) % _TOLD_AFTER == 0:
             report(len(places))
         place = f"{path}:{line.number}"
@@ -75,7 +75,8 @@ def subscriptions_in(
     return Subscriptions(engine, expired, tuple(rejected))
 
 
-def _lines(path: Path) -> Iterator[Line]:
+def lines_of(path: Path) -> Iterator[Line]:
+    """The lines of a file of subscriptions that are not blank."""
     try:
         if path.exists() and not path.is_file():  # a pipe has no size, and may never end
             raise SensewireError(

@@ -71,11 +71,17 @@ class Wish:
     stated: Stated
 
 
-def wished(data: dict[str, Any], knowledge: Knowledge) -> Wish:
-    """What is stated, if an engine with this knowledge takes it; else an error that says why."""
-    stated = stated_in(data)
-    Engine(knowledge).add(stated.subscription, id=stated.id)
-    return Wish(data, stated)
+class Judge:
+    """Says of subscriptions whether an engine with some knowledge takes them."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._engine = Engine(knowledge)
+
+    def wished(self, data: dict[str, Any]) -> Wish:
+        """What is stated, if it is taken; else an error that says why."""
+        stated = stated_in(data)
+        self._engine.remove(self._engine.add(stated.subscription, id=stated.id))
+        return Wish(data, stated)
 
 
 def subscribe(store: Store, wishes: Sequence[Wish], now: datetime) -> int:
@@ -174,6 +180,12 @@ def listed(connection: Connection, ids: Sequence[str] = ()) -> Iterator[Asked]:
     query = select(table).order_by(table.c.key)
     query = query.where(table.c.id.in_(ids)) if ids else query.where(table.c.removed.is_(None))
     return map(_asked, connection.execute(query))
+
+
+def by_key(connection: Connection, key: int) -> Asked:
+    """The subscription of a key, whether it stands or not."""
+    table = schema.subscriptions
+    return _asked(connection.execute(select(table).where(table.c.key == key)).one())
 
 
 def _asked(row: Row[Any]) -> Asked:

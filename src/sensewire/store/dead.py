@@ -1,0 +1,102 @@
+"""Dead letters: what could not be read as an event, kept with its bytes until somebody decides.
+
+To retry one is to publish it again, to the stream that it came from: it goes back into the log, for
+that query only, as an event that arrives now.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from sensewire.events.kinds import Kind
+from sensewire.model.errors import SensewireError
+from sensewire.store import schema
+from sensewire.store.database import LOG, Store, held
+from sensewire.store.log import Entry, appended
+
+DEAD, RETRIED = "dead", "retried"
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """What was rejected, where, why and when."""
+
+    number: int
+    query: str
+    place: str
+    reason: str
+    raw: bytes
+    kind: Kind
+    name: str | None
+    facts: bytes | None
+    time: int
+    state: str
+
+
+def dead_letters(store: Store, numbers: Sequence[int] = ()) -> list[DeadLetter]:
+    """Those that wait for somebody to decide; or some, by number."""
+    with store.reading() as connection:
+        return _found(connection, store.name, numbers)
+
+
+def retry(store: Store, numbers: Sequence[int], now: datetime) -> int:
+    """Publish dead letters again, all of them or those of some numbers; how many."""
+    table = schema.dead_letters
+    with store.writing() as connection:
+        held(connection, LOG)
+        letters = _found(connection, store.name, numbers)
+        entries = [
+            Entry(each.kind, each.raw, name=each.name, facts=each.facts, query=each.query)
+            for each in letters
+        ]
+        appended(connection, entries, now)
+        for each in letters:
+            connection.execute(
+                table.update()
+                .where(table.c.number == each.number)
+                .values(state=RETRIED, tries=table.c.tries + 1)
+            )
+    return len(letters)
+
+
+def drop(store: Store, numbers: Sequence[int]) -> int:
+    """Forget dead letters, all of them or those of some numbers; how many."""
+    table = schema.dead_letters
+    with store.writing() as connection:
+        letters = _found(connection, store.name, numbers)
+        for each in letters:
+            connection.execute(table.delete().where(table.c.number == each.number))
+    return len(letters)
+
+
+def _found(connection: Connection, name: str, numbers: Sequence[int]) -> list[DeadLetter]:
+    table = schema.dead_letters
+    query = select(table).where(table.c.state == DEAD).order_by(table.c.number)
+    if numbers:
+        query = query.where(table.c.number.in_(numbers))
+    letters = list(map(_letter, connection.execute(query)))
+    missing = set(numbers) - {each.number for each in letters}
+    if missing:
+        raise SensewireError(
+            f"{name} has no dead letter {min(missing)}, or it was retried or dropped before; "
+            "`sensewire dead list` lists those that are there"
+        )
+    return letters
+
+
+def _letter(row: Row[Any]) -> DeadLetter:
+    return DeadLetter(
+        row.number,
+        row.query,
+        row.place,
+        row.reason,
+        row.raw,
+        Kind(row.kind),
+        row.name,
+        row.facts,
+        row.time,
+        row.state,
+    )
