@@ -134,6 +134,16 @@ def look_up_strings() -> None:
             lookup.find("fox")
 
 
+def hash_ids() -> None:
+    """Ids of events as a stream's ledger keeps them: from Arrow's memory, which is read-only."""
+    import numpy as np
+
+    from sensewire.model.siphash import hashes_of
+
+    places = np.frombuffer(np.zeros(2, np.int64).tobytes(), np.int64)
+    hashes_of(np.frombuffer(b"fox", np.uint8), places[:-1], places[1:], bytes(16))
+
+
 def match_ranks() -> None:
     """The index itself, with entries of every kind."""
     import numpy as np
@@ -159,6 +169,7 @@ STORY: tuple[Callable[[], None], ...] = (
     match_events,
     match_batches,
     look_up_strings,
+    hash_ids,
     match_ranks,
 )
 """The chapters; each can be told without the others."""

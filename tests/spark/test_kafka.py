@@ -34,6 +34,7 @@ from sensewire.spark.kafka import KafkaSink
 when, servers, topic, *keys = sys.argv[1:]
 class Dying(confluent_kafka.Producer):
     def commit_transaction(self, *arguments):
+        self.flush(30)  # so that the broker has all of it
         if when == "after":
             super().commit_transaction(*arguments)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -15,8 +15,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         help="everything in one: store, event log and stream, on this machine",
         description=(
             "Make the store unless it is there, and match what is published to its log against "
-            "what stands, until it is told to end (Ctrl-C, SIGTERM). From another terminal: sensewire "
-            "subscribe, publish, notifications, dead."
+            "what stands, until it is told to end (Ctrl-C, SIGTERM). From another terminal: "
+            "sensewire subscribe, publish, notifications, dead."
         ),
         allow_abbrev=False,
     )
