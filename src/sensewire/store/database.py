@@ -150,8 +150,12 @@ def open_store(place: str | Path, *, create: bool = True) -> Store:
     if url.get_backend_name() == "sqlite":
         _prepare_sqlite(engine)
     store = Store(engine, name, url.render_as_string(hide_password=False))
-    migrated(store.writing, store.reading, name, create=create)
-    _introduce(store)
+    try:
+        migrated(store.writing, store.reading, name, create=create)
+        _introduce(store)
+    except BaseException:
+        store.close()
+        raise
     return store
 
 
