@@ -67,6 +67,8 @@ class Store:
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one state of everything."""
         with self._told(), self._engine.connect() as connection:
+            if not self.is_local:  # where else each statement sees the newest
+                connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     @contextmanager
@@ -191,10 +193,15 @@ def added(connection: Connection, table: str, columns: str, rows: list[tuple[Any
         marks = ", ".join("?" * len(rows[0]))
         connection.exec_driver_sql(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)
         return
+    statement = f"COPY {table} ({columns}) FROM STDIN"
     cursor: Any = connection.connection.cursor()  # Any: psycopg's, behind SQLAlchemy's
-    with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
-        for row in rows:
-            copy.write_row(row)
+    dbapi: Any = connection.dialect.dbapi
+    try:
+        with cursor.copy(statement) as copy:
+            for row in rows:
+                copy.write_row(row)
+    except dbapi.Error as error:  # which SQLAlchemy did not see
+        raise DBAPIError(statement, None, error) from error
 
 
 def microseconds(moment: datetime) -> int:
@@ -224,7 +231,8 @@ def _url(place: str) -> tuple[URL, str]:
         return url.set(database=str(Path(url.database).absolute())), url.database
     if backend == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
-        return url, url.set(drivername="postgresql").render_as_string(hide_password=True)
+        shown = url.set(drivername="postgresql", query={})  # which may hold a password too
+        return url, shown.render_as_string(hide_password=True)
     raise StoreError(
         f"{_without_password(place)!r} names no store; right would be a path (store.db) or "
         "postgresql://user@host/name"
@@ -233,7 +241,7 @@ def _url(place: str) -> tuple[URL, str]:
 
 def _without_password(place: str) -> str:
     scheme, slashes, rest = place.partition("://")
-    return f"{scheme}{slashes}{rest.rpartition('@')[2]}"
+    return f"{scheme}{slashes}{rest.rpartition('@')[2].partition('?')[0]}"
 
 
 def _options(url: URL) -> dict[str, Any]:

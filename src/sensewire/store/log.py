@@ -11,8 +11,9 @@ on disk when `append` returns.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, func, select
 
 from sensewire.events.kinds import Kind
 from sensewire.store import schema
@@ -111,11 +112,7 @@ def read(connection: Connection, after: int, upto: int, query: str) -> Iterator[
         .where(table.c.query.is_(None) | (table.c.query == query))
         .order_by(table.c.last)
     )
-    for row in rows:
-        entry = Entry(
-            Kind(row.kind), row.body, row.last - row.first + 1, row.name, row.facts, row.query
-        )
-        yield Logged(row.first, row.last, row.arrival, entry)
+    return map(_logged, rows)
 
 
 def find(connection: Connection, number: int) -> Logged | None:
@@ -126,7 +123,13 @@ def find(connection: Connection, number: int) -> Logged | None:
     ).first()
     if row is None or row.first > number:
         return None
-    entry = Entry(Kind(row.kind), row.body, row.last - row.first + 1, row.name, row.facts)
+    return _logged(row)
+
+
+def _logged(row: Row[Any]) -> Logged:
+    entry = Entry(
+        Kind(row.kind), row.body, row.last - row.first + 1, row.name, row.facts, row.query
+    )
     return Logged(row.first, row.last, row.arrival, entry)
 
 

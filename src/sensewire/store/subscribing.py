@@ -105,6 +105,8 @@ def subscribe(store: Store, wishes: Sequence[Wish], now: datetime) -> int:
     try:
         with store.writing() as connection:
             heads = held(connection, CHANGE, LOG)
+            if not rows:
+                return heads[CHANGE]
             table = schema.subscriptions
             key = connection.execute(select(func.coalesce(func.max(table.c.key), 0))).scalar_one()
             change = heads[CHANGE] + 1
@@ -144,6 +146,7 @@ def unsubscribe(store: Store, ids: Sequence[str]) -> int:
 def refuse(connection: Connection, key: int, reason: str) -> None:
     """Note why no engine takes a subscription; it stays, and is tried again by the next index."""
     table = schema.subscriptions
+    held(connection, CHANGE)  # or it and who cancels many may each wait for the other
     connection.execute(
         table.update()
         .where(table.c.key == key, table.c.removed.is_(None))
