@@ -58,6 +58,8 @@ class Increment:
 
     upto: int
     changes: bytes
+    count: int
+    """How many subscriptions came or went: one change may bring thousands."""
 
     @classmethod
     def of(cls, upto: int, changes: Iterable[Change]) -> "Increment":
@@ -70,7 +72,7 @@ class Increment:
             (each.key, each.tenure.begin, each.tenure.end, each.tenure.expires, each.stated)
             for each in changes
         ]
-        return cls(upto, orjson.dumps(rows))
+        return cls(upto, orjson.dumps(rows), len(rows))
 
     def read(self) -> list[Change]:
         """The changes."""

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
@@ -33,6 +33,9 @@ from sensewire.events.kinds import Kind
 from sensewire.events.records import line
 from sensewire.model.errors import EventError, SubscriptionError
 from sensewire.model.event import Event, Fact
+from sensewire.spark.gauges import Gauges, Reading
+from sensewire.spark.stream import MOST, StreamJob, streaming
+from sensewire.spark.stream_places import FromLog, Target, ToTable
 from sensewire.store import schema
 from sensewire.store.database import LOG, Store, head, moment_of, open_store
 from sensewire.store.indexing import LOG_ORDER, tenure_of
@@ -42,9 +45,13 @@ from sensewire.store.subscribing import Asked, Judge, subscribe, unsubscribe
 from sensewire.tenures import Tenure
 from tests.spark.commands import environment
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 PATIENCE = 120.0  # seconds
 SENSEWIRE = (sys.executable, "-m", "sensewire.cli.main")
 ROOT = Path(__file__).parents[2]
+TO_TABLE = ToTable()
 
 Told = set[tuple[str, int, str]]
 """Who got what: the subscription's id and key, the event's id."""
@@ -127,6 +134,27 @@ def caught_up(folder: Path, *arguments: str | Path) -> str:
     with begun(folder, *arguments, "--trigger", "available-now") as running:
         assert running.ended() == 0, running.errors
         return running.output.splitlines()[-1]
+
+
+def streamed(
+    spark: "SparkSession",
+    store: Store,
+    checkpoint: Path,
+    *,
+    target: Target = TO_TABLE,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    most: int = MOST,
+    longest: int = LONGEST_EVENT,
+) -> Reading:
+    """Run a stream in this process until all that is there now is matched; what it counted."""
+    gauges = Gauges()
+    job = StreamJob(
+        store.url, checkpoint, FromLog(), target, "available-now", most=most,
+        max_event_bytes=longest,
+    )  # fmt: skip
+    with streaming(job, lambda: spark, gauges, clock) as stream:
+        stream.wait()
+    return gauges.now()
 
 
 def wait(until: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
@@ -292,6 +320,9 @@ def check(store: Store, without: Iterable[str] = ()) -> Told:
     return found
 
 
+_MOST_LIVE = 10  # of one process
+
+
 @dataclass(slots=True)
 class Traffic:
     """Another process that publishes, subscribes and cancels; it ends when its seconds are over."""
@@ -372,11 +403,11 @@ def _come_and_go(place: str, name: str, journal: Path, seconds: float, rate: flo
             notes.write(json.dumps(row) + "\n")
 
         while time.monotonic() < begin + seconds and not hasattr(chance, "over"):
-            some = chance.randint(1, 20)
+            some = chance.randint(1, max(20, int(rate / 5)))
             post(events(published, some, f"{name}-e"))
             published += some
             action = chance.random()
-            if action < 0.3:
+            if action < 0.3 and len(live) < _MOST_LIVE:
                 live.append(come(chance.choice(TEXTS)))
             elif action < 0.5 and live:
                 go(live.pop(chance.randrange(len(live))))
@@ -393,6 +424,5 @@ def _come_and_go(place: str, name: str, journal: Path, seconds: float, rate: flo
 
 
 if __name__ == "__main__":
-    _come_and_go(
-        sys.argv[1], sys.argv[2], Path(sys.argv[3]), float(sys.argv[4]), float(sys.argv[5])
-    )
+    place, name, journal, seconds, rate = sys.argv[1:]
+    _come_and_go(place, name, Path(journal), float(seconds), float(rate))

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sensewire.model.siphash import Hashes, hashes_of
 from sensewire.model.strings import Strings
+from sensewire.stated import stated_in
 from sensewire.store import schema
 from sensewire.store.batches import Committed, commit, pin
 from sensewire.store.database import Store
@@ -17,7 +18,6 @@ from sensewire.store.found import EVENTS, FAILED, MATCHES, REFUSED, REJECTED, SA
 from sensewire.store.ledger import Ledger
 from sensewire.store.log import Entry, append, entries_of_lines
 from sensewire.store.subscribing import Wish, subscribe
-from sensewire.stated import stated_in
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 KEY = bytes(range(16))

@@ -129,7 +129,9 @@ counts = st.lists(st.integers(1, 9), min_size=1, max_size=12)
 
 @laws
 @given(counts=counts, data=st.data())
-def test_a_number_is_found_in_its_entry(store: Store, counts: list[int], data: st.DataObject) -> None:
+def test_a_number_is_found_in_its_entry(
+    store: Store, counts: list[int], data: st.DataObject
+) -> None:
     emptied(store)
     append(store, lines(counts), NOW)
     number = data.draw(st.integers(-1, sum(counts) + 2))

@@ -45,7 +45,13 @@ def test_a_subscription_is_kept_as_it_was_stated(store: Store) -> None:
     published(store, {"a": 1}, {"a": 2})
     assert subscribe(store, [asked, wish("plain")], NOW) == 1
     first, second = stands(store)
-    assert (first.key, first.added, first.since, first.removed, first.until) == (1, 1, 2, None, None)
+    assert (first.key, first.added, first.since, first.removed, first.until) == (
+        1,
+        1,
+        2,
+        None,
+        None,
+    )
     assert first.data() == {"id": "Zürich 🦊", "text": "price < 900", **more}
     assert first.expires == microseconds(datetime(2024, 3, 2, 0, 0, 0, 1, tzinfo=UTC))
     assert first.stated().subscription == asked.stated.subscription

@@ -163,6 +163,23 @@ def listing(paths: Iterable[Path | str | Location]) -> Listing:
     return Listing(tuple(files), tuple(rejected))
 
 
+def arrived(folder: Location, paths: Iterable[str]) -> Listing:
+    """The event files among some that came into a folder, by their paths under it.
+
+    A payload's facts belong to it, whether or not it is there already.
+    """
+    found = [
+        Found(folder.child(path), path, None)
+        for path in sorted(paths)
+        if not (path.endswith(".json") and _is_payload(path.removesuffix(".json")))
+    ]
+    outcomes = _looked_into(found)
+    return Listing(
+        tuple(each for each in outcomes if isinstance(each, EventFile)),
+        tuple(each for each in outcomes if isinstance(each, Rejected)),
+    )
+
+
 def slices(file: EventFile, longest: int) -> list[Slice]:
     """The file cut into slices of about `longest` bytes, where it can be cut.
 

@@ -43,7 +43,7 @@ class Sort:
 
     def of(self, raw: bytes) -> Kind:
         """The kind of a part of them: a row of a table is kept as the JSON of a record."""
-        if self.kind in _RECORDS:
+        if self.kind in _RECORDS and raw.startswith(b"{"):
             return Kind.JSON if b"\n" in raw else Kind.LINES
         return self.kind
 
@@ -75,10 +75,12 @@ def opened_store(url: str) -> Store:
 
 @dataclass(frozen=True, slots=True)
 class LogReader:
-    """Reads the entries of the log that rows name by the numbers between which they stand."""
+    """Reads the entries of the log that rows name by the numbers between which they stand: those
+    that are for everybody or for a query, or `only` the latter."""
 
     url: str
     query: str
+    only: bool
 
     def __call__(
         self, rows: Iterable[pa.RecordBatch], decoding: Decoding, wanted: Wanted
@@ -94,7 +96,7 @@ class LogReader:
 
         def entries() -> list[Logged]:
             with store.reading() as connection:
-                return list(read(connection, after, upto, self.query))
+                return list(read(connection, after, upto, self.query, only=self.only))
 
         found = store.patiently(entries)
         for is_lines, some in groupby(found, key=lambda each: each.entry.kind is Kind.LINES):
@@ -156,6 +158,8 @@ def _held(
         yield Arrived(Rejected(name, data, str(error)), sort, None, nothing)
         return
     for portion in portions([part], decoding, wanted=wanted):
+        if isinstance(portion, Rejected) and not portion.raw:  # a table that ends too early
+            portion = replace(portion, raw=data)
         count = 0 if isinstance(portion, Rejected) else len(portion)
         places = None if position is None else np.full(count, position, np.int64)
         yield Arrived(portion, sort, places, np.full(count, arrival, np.int64))

@@ -62,8 +62,8 @@ def checkpoint_at(folder: Path, store: Store, source: Source, target: Target) ->
     try:
         if file.exists():
             known = json.loads(file.read_bytes())
-            _check_same(folder, known, said)
             if (folder / "spark" / "metadata").exists():
+                _check_same(folder, known, said)
                 return Checkpoint(folder, known["query"])
         elif folder.exists() and any(folder.iterdir()):
             raise SensewireError(

@@ -32,7 +32,7 @@ from sensewire.spark.index import Shipped, shipped
 from sensewire.spark.stream_match import At, matched_stream
 from sensewire.store import failpoints
 from sensewire.store.batches import Pin
-from sensewire.store.database import LOG, VARIABLE, Store, head
+from sensewire.store.database import LOG, VARIABLE, Store, head, microseconds
 from sensewire.store.indexing import IndexVersion, compile_index, increment, newest, sample_of
 from sensewire.store.knowing import knowledge_of
 from sensewire.store.log import read
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MANY = 1_000
-"""Changes after which the index is compiled anew, or a twentieth of what stands."""
+"""Subscriptions that come or go until the index is compiled anew; or a twentieth of what stands."""
 
 _SHARE = 20
 _SAMPLE = 4_096
@@ -86,10 +86,8 @@ class HotIndex:
 
     @property
     def delta(self) -> int:
-        """How many changes came since."""
-        if self._base is None or not self._increments:
-            return 0
-        return self._increments[-1].upto - self._base.change
+        """How many subscriptions came or went since."""
+        return sum(each.count for each in self._increments)
 
     def prepare(self) -> None:
         """Have an index: the newest that was compiled, or one that is compiled now."""
@@ -135,13 +133,13 @@ class HotIndex:
         """The version that a batch is pinned to: a new one, if its compiler has ended."""
         if self._compiling is not None and self._compiling.poll() is not None:
             process, self._compiling = self._compiling, None
+            said = process.communicate()[1].decode(errors="replace")
             if process.returncode == 0:
                 made = self._newest()
                 failpoints.passed("swap", batch)
                 if made is not None:
                     self._swap(made)
             else:
-                said = process.stderr.read().decode(errors="replace") if process.stderr else ""
                 _logger.warning("the index was not compiled anew: %s", said.strip()[-500:])
                 self._not_before = time.monotonic() + _PAUSE
         assert self._base is not None
@@ -196,6 +194,7 @@ class HotIndex:
         command = [
             *(sys.executable, "-m", "sensewire.store.indexing"),
             *(self._checkpoint.query, str(self._checkpoint.index.absolute()), self._order),
+            *("--now", str(microseconds(self._clock()))),
         ]
         if self._statistics is not None:
             command += ["--statistics", str(self._statistics)]
@@ -218,7 +217,7 @@ class HotIndex:
         """End the process that compiles, if there is one: the next stream compiles."""
         if self._compiling is not None:
             self._compiling.terminate()
-            self._compiling.wait()
+            self._compiling.communicate()
             self._compiling = None
 
     def _newest(self) -> IndexVersion | None:

@@ -12,15 +12,17 @@ the index anew (`store.indexing`), and the batch after that maps it.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
-from sensewire.events.decoding import LONGEST_EVENT, Decoding
-from sensewire.events.files import listing
+from sensewire.events.decoding import LONGEST_EVENT, Decoding, Rejected
+from sensewire.events.files import arrived
+from sensewire.events.locations import Location, location
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model.errors import SensewireError
 from sensewire.spark.arrivals import FileReader, LogReader, MessageReader, Reader
@@ -59,6 +61,7 @@ MOST = 50_000
 """Events of a batch, unless the user says otherwise."""
 
 _LOOK = 0.2  # seconds
+_FILES = "path string, modificationTime timestamp, length long, content binary"  # as Spark has it
 _CHECKPOINTS = "spark.sql.streaming.checkpointFileManagerClass"
 # Spark's own for file systems without a rename that fails where something is: a stream has one
 # writer, and it takes 18 ms a file where the other takes 75.
@@ -167,10 +170,9 @@ class Stream:
             return log_table(self._spark, url, most=job.most, tasks=self._tasks)
         again = log_table(self._spark, url, most=0, tasks=1, query=self._query_id)
         if isinstance(job.source, FromFolder):
-            files = self._spark.readStream.format("binaryFile").option(
-                "recursiveFileLookup", "true"
-            )
-            arriving = files.load(job.source.path).select("path")
+            files = self._spark.readStream.format("binaryFile").schema(_FILES)
+            folder = Path(job.source.path).resolve().as_uri()
+            arriving = files.option("recursiveFileLookup", "true").load(folder).select("path")
         else:
             from sensewire.spark.kafka import kafka_table
 
@@ -197,10 +199,10 @@ class Stream:
         if pinned.done:
             return
         at = self._hot.at(pinned, self._secret)
-        table, reader = self._read(rows, pinned)
+        table, reader, rejected = self._read(rows, pinned)
         tasks = matched_stream(table, reader, at, self._decoding).collect()
         failpoints.passed("sink", batch)
-        found = founds_in(tasks)
+        found = founds_in(tasks, rejected)
         upto = max((row["upto"] for row in tasks if row["upto"] is not None), default=None)
         self._hot.take_sample(found.sample)
         sink = self._sink
@@ -240,26 +242,31 @@ class Stream:
             )
         self._hot.compact_if_many()
 
-    def _read(self, rows: "DataFrame", pinned: Pin) -> tuple["DataFrame", Reader]:
-        """The rows of a batch, and who makes events of them."""
-        log = LogReader(self._store.url, self._query_id)
+    def _read(
+        self, rows: "DataFrame", pinned: Pin
+    ) -> tuple["DataFrame", Reader, Sequence[Rejected]]:
+        """The rows of a batch, who makes events of them, and what is none to begin with."""
+        is_log = isinstance(self._job.source, FromLog)
+        log = LogReader(self._store.url, self._query_id, only=not is_log)
         match self._job.source:
             case FromLog():
-                return rows, log
+                return rows, log, ()
             case FromKafka(_, _, kind, suffix):
-                return rows, MessageReader(kind, suffix, log)
+                return rows, MessageReader(kind, suffix, log), ()
             case FromFolder(path):
-                return self._files(rows, path), FileReader(pinned.now, log)
+                table, rejected = self._files(rows, path)
+                return table, FileReader(pinned.now, log), rejected
 
-    def _files(self, rows: "DataFrame", path: str) -> "DataFrame":
+    def _files(self, rows: "DataFrame", path: str) -> tuple["DataFrame", Sequence[Rejected]]:
         """The files of a batch as slices, and what comes again beside them."""
         found = rows.collect()
-        paths = sorted(row["path"] for row in found if row["path"] is not None)
-        files = listing(_local(each) for each in paths)
+        folder = location(path)
+        paths = [_below(folder, row["path"]) for row in found if row["path"] is not None]
+        files = arrived(folder, paths)
         slices = sliced(self._spark, files.files, None)
         again = [(row["after"], row["upto"]) for row in found if row["upto"] is not None]
         table = self._spark.createDataFrame(again, "after long, upto long")
-        return slices.unionByName(table, allowMissingColumns=True)
+        return slices.unionByName(table, allowMissingColumns=True), files.rejected
 
     def _lag(self, upto: int | None) -> int | None:
         if upto is None or not isinstance(self._job.source, FromLog):
@@ -332,11 +339,11 @@ def _sink(target: Target, query: str) -> Sink | None:
             return MessageSink(servers, topic, query)
 
 
-def _local(uri: str) -> str:
-    """A path, where Spark says file:/…"""
-    from urllib.parse import unquote, urlsplit
-
-    return unquote(urlsplit(uri).path) if uri.startswith("file:") else uri
+def _below(folder: Location, address: str) -> str:
+    """The path under a folder of a file that Spark names by an address."""
+    path = unquote(urlsplit(address).path)
+    begin = Path(folder.text).resolve() if folder.is_local else Path(urlsplit(folder.text).path)
+    return Path(path).relative_to(begin).as_posix()
 
 
 def _ours(error: BaseException) -> BaseException:

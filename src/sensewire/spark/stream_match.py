@@ -18,6 +18,7 @@ import orjson
 import pyarrow as pa
 
 from sensewire.events.decoding import Decoding, Rejected
+from sensewire.events.kinds import Kind
 from sensewire.events.portions import Portion
 from sensewire.events.tables import Wanted
 from sensewire.model.siphash import hashes_of
@@ -270,7 +271,11 @@ def _sample(portion: Portion, most: int) -> list[bytes]:
     return [portion.raw(row) for row in rows]
 
 
-def founds_in(rows: Iterable[Any]) -> Found:
-    """What all tasks of a batch found, in the order of the tasks; Any: rows of Spark's."""
+def founds_in(rows: Iterable[Any], rejected: Sequence[Rejected] = ()) -> Found:
+    """What all tasks of a batch found, in the order of the tasks, and what was rejected before;
+    Any: rows of Spark's."""
     parts = sorted(rows, key=lambda row: row["task"])
-    return found_together([Found.from_bytes(bytes(row["found"])) for row in parts])
+    found = [Found.from_bytes(bytes(row["found"])) for row in parts]
+    if rejected:
+        found.append(_rejected(rejected, Sort(Kind.LINES)))
+    return found_together(found)

@@ -105,8 +105,13 @@ def target_in(text: str) -> Target:
 
 
 def check_folder(source: FromFolder) -> None:
-    """Raise unless the folder is there, on this machine."""
+    """Raise unless the folder is there, on this machine or mounted."""
     place = location(source.path)
+    if not place.is_local:
+        raise SensewireError(
+            f"--source folder:{source.path}: a stream watches folders by their path; mount it, or "
+            "run sensewire match on what is there"
+        )
     if place.status().standing is not Standing.FOLDER:
         raise SensewireError(f"--source folder:{source.path}: there is no such folder; make it")
 

@@ -10,10 +10,12 @@ after a crash is matched as the first time, or not at all.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlalchemy import Connection, func, select
 
 from sensewire.store import failpoints, schema
@@ -183,7 +185,9 @@ def _write_notifications(
         list(
             zip(
                 event_numbers[numbers(events, "event")].tolist(),
-                *(events.column(name).to_pylist() for name in ("id", "position", "place")),
+                _texts(connection, events, "id"),
+                events.column("position").to_pylist(),
+                _texts(connection, events, "place"),
                 strict=True,
             )
         ),
@@ -215,24 +219,35 @@ def _write_notifications(
             zip(
                 event_numbers[numbers(failed, "event")].tolist(),
                 numbers(failed, "subscription").tolist(),
-                failed.column("reason").to_pylist(),
+                _texts(connection, failed, "reason"),
                 strict=True,
             )
         ),
     )
 
 
+def _texts(connection: Connection, table: pa.Table, name: str) -> list[str | None]:
+    """A column of texts as the database takes them: PostgreSQL's have no NUL."""
+    column: Any = table.column(name)  # Any: the stubs know no columns of nulls
+    if connection.dialect.name == "postgresql":
+        column = pc.replace_substring(column, "\0", "\N{REPLACEMENT CHARACTER}")
+    texts: list[str | None] = column.to_pylist()
+    return texts
+
+
 def _write_dead_letters(connection: Connection, pinned: Pin, rejected: pa.Table, time: int) -> int:
+    texts = {name: _texts(connection, rejected, name) for name in ("place", "reason", "name")}
     rows = [
         {
             **row,
+            **{name: column[place] for name, column in texts.items()},
             "query": pinned.query,
             "batch": pinned.batch,
             "time": time,
             "state": "dead",
             "tries": 0,
         }
-        for row in rejected.to_pylist()
+        for place, row in enumerate(rejected.to_pylist())
     ]
     if rows:
         connection.execute(schema.dead_letters.insert(), rows)

@@ -4,6 +4,7 @@ To retry one is to publish it again, to the stream that it came from: it goes ba
 that query only, as an event that arrives now.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,9 +16,11 @@ from sensewire.events.kinds import Kind
 from sensewire.model.errors import SensewireError
 from sensewire.store import schema
 from sensewire.store.database import LOG, Store, held
-from sensewire.store.log import Entry, appended
+from sensewire.store.log import Entry, appended, find
 
 DEAD, RETRIED = "dead", "retried"
+
+_IN_LOG = re.compile(r"log[:/](\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +52,12 @@ def retry(store: Store, numbers: Sequence[int], now: datetime) -> int:
         held(connection, LOG)
         letters = _found(connection, store.name, numbers)
         entries = [
-            Entry(each.kind, each.raw, name=each.name, facts=each.facts, query=each.query)
+            Entry(
+                each.kind, _whole(connection, each), name=each.name, facts=each.facts,
+                query=each.query,
+            )
             for each in letters
-        ]
+        ]  # fmt: skip
         appended(connection, entries, now)
         for each in letters:
             connection.execute(
@@ -85,6 +91,20 @@ def _found(connection: Connection, name: str, numbers: Sequence[int]) -> list[De
             "`sensewire dead list` lists those that are there"
         )
     return letters
+
+
+def _whole(connection: Connection, letter: DeadLetter) -> bytes:
+    """The bytes of a dead letter: those of the log, where it keeps only the first of many."""
+    place = _IN_LOG.match(letter.place)
+    logged = None if place is None else find(connection, int(place[1]))
+    if place is None or logged is None:
+        return letter.raw
+    body = logged.entry.body
+    if letter.kind is Kind.LINES and logged.entry.kind is Kind.LINES:
+        body = body.split(b"\n")[int(place[1]) - logged.first]
+    elif letter.kind not in (Kind.DOCUMENT, Kind.PAYLOAD):  # it may be a part: one graph of many
+        return letter.raw
+    return body if body.startswith(letter.raw) else letter.raw
 
 
 def _letter(row: Row[Any]) -> DeadLetter:

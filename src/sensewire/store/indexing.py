@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy import Connection, select
@@ -30,9 +30,18 @@ from sensewire.model.folder import current_version
 from sensewire.model.learned import Learned, load_learned
 from sensewire.store import schema
 from sensewire.store.batches import last_done
-from sensewire.store.database import CHANGE, VARIABLE, Store, head, microseconds, open_store
+from sensewire.store.database import (
+    CHANGE,
+    VARIABLE,
+    Store,
+    head,
+    microseconds,
+    moment_of,
+    open_store,
+)
 from sensewire.store.knowing import knowledge_of
-from sensewire.store.subscribing import Asked, changed, refuse, standing
+from sensewire.store.log import first_arrival
+from sensewire.store.subscribing import REFUSED, Asked, accept, changed, refuse, standing
 from sensewire.tenures import NEVER, Change, Increment, Tenure, Tenures
 
 LOG_ORDER, CHANGE_ORDER = "log", "change"
@@ -81,24 +90,33 @@ def compile_index(
         done = last_done(connection, query)
         reached, position = (0, 0) if done is None else (done[0], done[1] or 0)
         floor = position if order == LOG_ORDER else reached
+        # The first place that an event may have which is not committed: a batch is pinned to the
+        # newest change, which may be that of the batch before it.
+        lowest = position + 1 if order == LOG_ORDER else reached
         known = newest(connection, query, knowledge.version)
+        earliest = microseconds(now - _KEPT)
+        if order == LOG_ORDER:  # whoever begins late, or anew, reads what came long ago
+            earliest = min(earliest, first_arrival(connection, position, earliest))
         wanted = {
             asked.key: asked
             for asked in standing(connection, change, order == LOG_ORDER, floor)
-            if not _is_long_gone(asked, now)
+            if not _is_gone_before(earliest, asked)
         }
     engine = _engine(folder, known, knowledge)
     refused = _brought_to(engine, wanted)
     tenures = Tenures()
     for key, asked in wanted.items():
         tenure = tenure_of(asked, order)
-        if tenure.begin > floor or tenure.end != NEVER or tenure.expires != NEVER:
+        if tenure.begin >= lowest or tenure.end != NEVER or tenure.expires != NEVER:
             tenures.put(key, tenure)
     engine.save(folder, statistics, beside=tenures.arrays())
     made = IndexVersion(current_version(folder), change, len(engine.ids()), statistics is not None)
     with store.writing() as connection:
         for key, reason in refused.items():
             refuse(connection, key, reason)
+        for key, asked in wanted.items():
+            if asked.state == REFUSED and key not in refused:
+                accept(connection, key)
         table = schema.index_versions
         there = [path.name for path in folder.iterdir()]
         gone = table.c.version.not_in(there)
@@ -142,8 +160,8 @@ def tenure_of(asked: Asked, order: str) -> Tenure:
     )
 
 
-def _is_long_gone(asked: Asked, now: datetime) -> bool:
-    return asked.expires is not None and asked.expires < microseconds(now - _KEPT)
+def _is_gone_before(earliest: int, asked: Asked) -> bool:
+    return asked.expires is not None and asked.expires < earliest
 
 
 def _engine(folder: Path, known: IndexVersion | None, knowledge: Knowledge) -> Engine:
@@ -187,9 +205,10 @@ def _main(arguments: Sequence[str]) -> int:
     parser.add_argument("order", choices=(LOG_ORDER, CHANGE_ORDER))
     parser.add_argument("--sample", type=Path)
     parser.add_argument("--statistics", type=Path)
+    parser.add_argument("--now", type=int, required=True, help="microseconds since 1970")
     given = parser.parse_args(arguments)
     os.nice(10)
-    now = datetime.now(UTC)
+    now = moment_of(given.now)
     statistics = None
     if given.statistics is not None:
         statistics = load_learned(given.statistics)

@@ -8,7 +8,7 @@ search, and merging costs O(log n) an event in all.
 
 The ledger remembers the newest `remember` events; one that comes again later than that is a new
 event (its notifications are still there once only, unless somebody else asks for it meanwhile).
-Memory: 16 bytes an event.
+Memory: 16 bytes an event, of four times as many as are remembered at most.
 """
 
 import numpy as np
@@ -68,10 +68,10 @@ class Ledger:
     def _take(self, last: int, run: Hashes) -> None:
         self._last = last
         self._runs.append(run)
+        while sum(map(len, self._runs[1:])) >= self._remember:
+            del self._runs[0]  # all of it is older than what is remembered
         while len(self._runs) > 1 and len(self._runs[-2]) < 2 * len(self._runs[-1]):
             self._runs[-2:] = [_sorted(np.concatenate(self._runs[-2:]))]
-        while sum(map(len, self._runs)) > 2 * self._remember and len(self._runs) > 1:
-            del self._runs[0]  # all of it is older than what is remembered
 
 
 def _sorted(hashes: Hashes) -> Hashes:

@@ -103,13 +103,16 @@ def appended(connection: Connection, entries: Sequence[Entry], now: datetime) ->
     return range(begin, last + 1)
 
 
-def read(connection: Connection, after: int, upto: int, query: str) -> Iterator[Logged]:
-    """The entries that a query reads between two numbers, in order."""
+def read(
+    connection: Connection, after: int, upto: int, query: str, *, only: bool = False
+) -> Iterator[Logged]:
+    """The entries that a query reads between two numbers, in order; or those for it only."""
     table = schema.log
+    mine = table.c.query == query
     rows = connection.execute(
         select(table)
         .where(table.c.last > after, table.c.last <= upto)
-        .where(table.c.query.is_(None) | (table.c.query == query))
+        .where(mine if only else table.c.query.is_(None) | mine)
         .order_by(table.c.last)
     )
     return map(_logged, rows)
@@ -131,6 +134,13 @@ def _logged(row: Row[Any]) -> Logged:
         Kind(row.kind), row.body, row.last - row.first + 1, row.name, row.facts, row.query
     )
     return Logged(row.first, row.last, row.arrival, entry)
+
+
+def first_arrival(connection: Connection, after: int, unless: int) -> int:
+    """When the earliest of what stands behind a number arrived; `unless` where there is nothing."""
+    table = schema.log
+    query = select(func.coalesce(func.min(table.c.arrival), unless)).where(table.c.last > after)
+    return int(connection.execute(query).scalar_one())
 
 
 def end_after(connection: Connection, after: int, most: int) -> int:

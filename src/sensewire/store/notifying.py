@@ -56,7 +56,7 @@ def notifications(
         if subscriptions and not connection.execute(keys.limit(1)).first():
             named = ", ".join(map(repr, subscriptions))
             raise SubscriptionError(f"{store.name} never had a subscription {named}")
-        rows = connection.execute(query.limit(limit or _AT_ONCE)).all()
+        rows = connection.execute(query.limit(_AT_ONCE if limit is None else limit)).all()
         if limit is None and len(rows) == _AT_ONCE:  # whole events only, or some would be missed
             last = rows[-1].event
             rest = query.where(told.c.event == last)

@@ -154,6 +154,17 @@ def refuse(connection: Connection, key: int, reason: str) -> None:
     )
 
 
+def accept(connection: Connection, key: int) -> None:
+    """Note that an engine takes a subscription which was refused before."""
+    table = schema.subscriptions
+    held(connection, CHANGE)
+    connection.execute(
+        table.update()
+        .where(table.c.key == key, table.c.state == REFUSED)
+        .values(state=LIVE, reason=None)
+    )
+
+
 def changed(connection: Connection, after: int, upto: int) -> Iterator[Asked]:
     """Those that came or went between two changes, in the order of their keys."""
     table = schema.subscriptions
