@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sensewire.cli.main import main
+from tests.terminals import running, typed_in
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -33,7 +34,7 @@ def shell_blocks(folder: Path) -> list[str]:
 @pytest.mark.spark
 def test_the_first_five_minutes(tmp_path: Path) -> None:
     """As somebody types it, in a shell, with the command that was installed."""
-    start, _ = shell_blocks(tmp_path)
+    start = shell_blocks(tmp_path)[0]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
         ["sh", "-e", "-c", start],
@@ -60,9 +61,27 @@ def test_the_other_commands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
-    _, block = shell_blocks(tmp_path)
+    block = shell_blocks(tmp_path)[1]
     commands = [shlex.split(line)[1:] for line in block.splitlines()]
     assert [command[0] for command in commands] == ["replay", "learn", "save", "match"]
     for command in commands:
         assert main(command) == 0, capsys.readouterr().err
     assert re.search(r"\d+ events, \d+ matches, \d+ rejected, \d+ failed", capsys.readouterr().out)
+
+
+@pytest.mark.spark
+def test_the_stream(tmp_path: Path) -> None:
+    """Two terminals: one runs it, the other subscribes and publishes."""
+    starting, typed = shell_blocks(tmp_path)[2:]
+    with running(starting) as environment:
+        said = typed_in(typed, environment)
+    assert said == [
+        "anna stands",
+        "1 events published, the log reaches to 1",
+        "1  anna ← offer",
+        "   yes: offer matches anna",
+        '     ✓ product = computer  product: "notebook"; notebook means laptop, which is a kind of '
+        "computer",
+        "     ✓ price <= 1600       value: 900; value means price; 900 <= 1600",
+        "anna cancelled",
+    ]

@@ -89,6 +89,15 @@ def test_closed_attributes_keep_what_they_have() -> None:
     assert dictionary.words[dictionary.word(1, string("new"))] == (1, string("new"))
 
 
+def test_one_that_is_closed_again_takes_the_strings_that_it_is_closed_with() -> None:
+    dictionary = Dictionary(["a"])
+    dictionary.close(0, ["one"])
+    assert dictionary.strings(0, ["two"]).tolist() == [UNSEEN]
+    dictionary.close(0, ["two"])
+    assert UNSEEN not in dictionary.strings(0, ["one", "two"]).tolist()
+    assert dictionary.strings(0, ["three"]).tolist() == [UNSEEN]
+
+
 def test_it_is_full_when_it_holds_too_many_words_or_bytes() -> None:
     few = Dictionary(["a"], most_words=4)
     few.strings(0, ["1", "2"])

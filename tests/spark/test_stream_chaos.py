@@ -95,8 +95,8 @@ def test_others_come_and_go_while_it_runs(store: Store, tmp_path: Path) -> None:
     run = ("run", "--store", store.url, "--checkpoint", tmp_path / "stream")
     with (
         begun(tmp_path, *run) as running,
-        streams.traffic(tmp_path, store.url, "a", 20.0) as one,
-        streams.traffic(tmp_path, store.url, "b", 20.0) as two,
+        streams.traffic(tmp_path, store.url, "a", 15.0) as one,
+        streams.traffic(tmp_path, store.url, "b", 15.0) as two,
     ):
         ask(store, {f"many{n}": streams.TEXTS[n % 5 + 1] for n in range(1_100)})
         running.ready()
@@ -405,9 +405,9 @@ def test_a_stream_goes_on_by_itself_when_its_server_was_killed_and_started_again
     run = ("run", "--store", place, "--checkpoint", tmp_path / "stream", "--most", "500")
     with begun(tmp_path, *run) as running:
         running.ready()
-        with streams.traffic(tmp_path, place, "t", 25.0, rate=1_000.0) as traffic:
-            for away in (0.0, 2.0, 0.5, 4.0):
-                time.sleep(3.0)
+        with streams.traffic(tmp_path, place, "t", 16.0, rate=1_000.0) as traffic:
+            for away in (0.0, 2.0, 0.5):
+                time.sleep(2.5)
                 mortal.kill()
                 time.sleep(away)
                 mortal.start()
@@ -547,7 +547,7 @@ def test_a_clock_that_is_set_changes_nothing_but_who_has_expired(
     job = StreamJob(filed.url, tmp_path / "stream", FromLog(), ToTable())
     first = 0
     with streaming(job, lambda: spark, gauges, lambda: now) as stream:
-        for shift, came in ((0, "a"), (2, "b"), (0, "c"), (-2, "d"), (1, "e")):
+        for shift, came in ((0, "a"), (2, "b"), (-2, "c")):
             now = noon + shift * day
             before = _versions(filed)
             ask(filed, {f"{came}{n}": streams.TEXTS[n % 8 + 1] for n in range(1_100)}, now)
@@ -572,7 +572,7 @@ def test_a_clock_that_is_set_changes_nothing_but_who_has_expired(
     assert [row.change for row in pins] == sorted(row.change for row in pins)
     assert [row.version for row in pins] == sorted(row.version for row in pins)
     assert [row.position for row in pins] == sorted(row.position for row in pins)
-    assert len({row.version for row in pins}) >= 4
+    assert len({row.version for row in pins}) >= 3
     # A replay, years later, gives the same.
     out = tmp_path / "out"
     streamed(

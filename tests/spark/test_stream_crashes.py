@@ -4,6 +4,7 @@ event was appended gets it, once.
 Each test ends with the store's notifications compared with what the oracle says of the whole log.
 """
 
+import os
 import random
 import re
 import signal
@@ -22,6 +23,7 @@ from tests.spark import streams
 from tests.spark.streams import ask, begun, cancel, caught_up, check, events, publish
 
 STORES = ["sqlite", "postgresql"]
+KILLS = int(os.environ.get("SENSEWIRE_KILLS", "20"))
 
 
 @pytest.fixture(params=STORES)
@@ -119,13 +121,13 @@ def test_a_stream_that_is_told_to_end_ends_its_batch_and_counts(
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_a_stream_that_is_killed_twenty_times_loses_and_doubles_nothing(
+def test_a_stream_that_is_killed_many_times_loses_and_doubles_nothing(
     store: Store, tmp_path: Path
 ) -> None:
     chance = random.Random(tmp_path.name)
     run = command(store, tmp_path)
     with streams.traffic(tmp_path, store.url, "t", 3_600.0) as traffic:
-        for _ in range(20):
+        for _ in range(KILLS):
             batch = streams.last_batch(store) + chance.randint(1, 8)
             dies_at = chance.choice([*PLACES, "any", "any", "any"])
             planted = {} if dies_at == "any" else {VARIABLE: f"stream:{dies_at}:{batch}"}

@@ -210,6 +210,7 @@ def check(history: History, made: Made) -> None:
 
 
 Step = tuple[object, ...]
+GOES: list[Step] = [(History.unsubscribe, 0), (History.send, 0, 0)]
 
 
 def steps() -> SearchStrategy[list[Step]]:
@@ -237,6 +238,8 @@ def steps() -> SearchStrategy[list[Step]]:
 )
 @example(steps=[(History.send, 0, 0), (History.subscribe, 0, None)])
 @example(steps=[(History.subscribe, 0, 1), (History.send, 0, 1), (History.unsubscribe, 0)])
+@example(steps=[(History.subscribe, 0, None), (History.compile,), *GOES, (History.send, 0, 0)])
+@example(steps=[(History.compile,), (History.subscribe, 0, None), (History.send, 0, 0), *GOES])
 @given(steps=steps())
 def test_whoever_stood_for_an_event_gets_it_from_any_index(
     store: Store, order: str, steps: list[Step]

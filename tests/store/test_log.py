@@ -21,6 +21,7 @@ from sensewire.store.log import (
     end_after,
     entries_of_lines,
     find,
+    first_arrival,
     read,
 )
 from tests.store.acting import begun, said, started
@@ -118,9 +119,20 @@ def test_an_entry_for_one_query_is_read_by_it_only(store: Store) -> None:
         assert [each.first for each in read(connection, 2, 3, "mine")] == [3]
         assert list(read(connection, 2, 3, "other")) == []
         assert list(read(connection, 4, 4, "mine")) == []
+        assert [each.first for each in read(connection, 0, 4, "mine", only=True)] == [3]
+        assert list(read(connection, 0, 4, "other", only=True)) == []
         found = find(connection, 3)
         assert found is not None
         assert found.entry == mine
+
+
+def test_the_earliest_arrival_behind_a_number_is_found_though_clocks_are_set(store: Store) -> None:
+    for hours in (2, 1, 3):
+        append(store, lines([2]), NOW + timedelta(hours=hours))
+    with store.reading() as connection:
+        found = [first_arrival(connection, after, 7) for after in (0, 2, 3, 4, 6)]
+    first, third = (microseconds(NOW + timedelta(hours=hours)) for hours in (1, 3))
+    assert found == [first, first, first, third, 7]
 
 
 laws = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

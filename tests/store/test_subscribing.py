@@ -10,7 +10,7 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model.errors import SubscriptionError
 from sensewire.store.database import CHANGE, Store, StoreError, head, microseconds
 from sensewire.store.indexing import CHANGE_ORDER, LOG_ORDER, tenure_of
-from sensewire.store.log import append
+from sensewire.store.log import append, appended
 from sensewire.store.subscribing import (
     CANCELLED,
     LIVE,
@@ -224,6 +224,23 @@ def test_threads_that_come_and_go_at_once_stand_for_what_they_should(store: Stor
 
     with ThreadPoolExecutor(4) as pool:
         check_tenures(store, [each for some in pool.map(acted, "abcd") for each in some])
+
+
+def test_who_comes_or_goes_waits_for_who_appends(store: Store) -> None:
+    """Else an event could be matched and committed that stands behind a subscription."""
+    for act, place in (
+        (lambda: subscribed(store, "anna"), 1),
+        (lambda: unsubscribe(store, ["anna"]), 2),
+    ):
+        with ThreadPoolExecutor(1) as pool:
+            with store.writing() as connection:
+                appended(connection, documents(1), NOW)
+                waiting = pool.submit(act)
+                with pytest.raises(TimeoutError):
+                    waiting.result(timeout=0.2)
+            assert waiting.result() == place
+    (anna,) = stands(store, "anna")
+    assert (anna.since, anna.until) == (1, 2)
 
 
 def test_of_many_that_want_one_id_at_once_one_gets_it(store: Store) -> None:

@@ -1,4 +1,5 @@
-"""`sensewire demo`: the stories under `examples/`, matched on Spark: who gets what, and why."""
+"""`sensewire demo`: the stories under `examples/`, matched on Spark: who gets what, and why; and a
+stream, at the end (`demo_stream`)."""
 
 import argparse
 import json
@@ -12,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sensewire.cli.demo_stream import tell_stream
 from sensewire.model.errors import SensewireError
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.print(f"{summary}\n", highlight=False)
     if brick() is None:
         console.print("One more story, a building, needs Brick: pip install brickschema")
+    tell_stream(examples() / "shop", lambda: foreground_session(arguments.master), console)
     return 0
 
 

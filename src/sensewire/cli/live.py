@@ -76,6 +76,6 @@ def in_words(reading: "Reading") -> str:
         f"batch {last.seconds:,.2f} s",
         f"{reading.rejected:,} rejected",
         *([f"{reading.failed:,} failed"] if reading.failed else []),
-        f"index {last.version}" + (f" + {last.delta:,}" if last.delta else ""),
+        f"index {last.version.partition('-')[0]}" + (f" + {last.delta:,}" if last.delta else ""),
     ]
     return ", ".join(parts)

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from sensewire.store.notifying import notifications
 
     with opened_store(arguments) as store:
-        reasons = _Reasons(store) if arguments.why else None
+        reasons = Reasons(store) if arguments.why else None
         after, left = arguments.after, arguments.limit
         while True:
             found = notifications(store, after, arguments.subscription, left)
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show(each: "Notification", reasons: "_Reasons | None", *, as_json: bool) -> None:
+def _show(each: "Notification", reasons: "Reasons | None", *, as_json: bool) -> None:
     why = None if reasons is None else reasons.of(each)
     if as_json:
         said: dict[str, Any] = {
@@ -79,7 +79,7 @@ def _show(each: "Notification", reasons: "_Reasons | None", *, as_json: bool) ->
         print("\n".join(f"   {line}" for line in why.splitlines()))
 
 
-class _Reasons:
+class Reasons:
     """Why a subscription got an event, if the event is in the log."""
 
     def __init__(self, store: "Store") -> None:

@@ -98,6 +98,7 @@ class Dictionary:
 
     def close(self, attribute: int, texts: Iterable[str] = ()) -> None:
         """Take no strings of the attribute but these, and those that have numbers already."""
+        self._closed[attribute] = False  # these are new words, also of one that was closed before
         self.strings(attribute, texts)
         self._closed[attribute] = True
         self._closed_array = None

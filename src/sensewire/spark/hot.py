@@ -135,7 +135,7 @@ class HotIndex:
             process, self._compiling = self._compiling, None
             said = process.communicate()[1].decode(errors="replace")
             if process.returncode == 0:
-                made = self._newest()
+                made = self._store.patiently(self._newest)
                 failpoints.passed("swap", batch)
                 if made is not None:
                     self._swap(made)
@@ -151,9 +151,7 @@ class HotIndex:
         assert self._shipped is not None
         known = self._increments[-1].upto if self._increments else self._base.change
         if pinned.change > known:
-            with self._store.reading() as connection:
-                more = increment(connection, known, pinned.change, self._order)
-            self._increments.append(more)
+            self._increments.append(self._store.patiently(lambda: self._since(known, pinned)))
         return At(
             self._shipped,
             self._base.change,
@@ -162,6 +160,10 @@ class HotIndex:
             secret,
             _SAMPLED_A_TASK if self._wants_sample else 0,
         )
+
+    def _since(self, known: int, pinned: Pin) -> Increment:
+        with self._store.reading() as connection:
+            return increment(connection, known, pinned.change, self._order)
 
     @property
     def _wants_sample(self) -> bool:

@@ -83,8 +83,12 @@ class LogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def reportLatestOffset(self) -> dict[str, int]:
         store = opened_store(self._url)
-        with store.reading() as connection:
-            return {_POSITION: head(connection, LOG)}
+
+        def last() -> int:
+            with store.reading() as connection:
+                return head(connection, LOG)
+
+        return {_POSITION: store.patiently(last)}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         after, upto = start[_POSITION], end[_POSITION]

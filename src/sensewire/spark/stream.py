@@ -61,6 +61,7 @@ MOST = 50_000
 """Events of a batch, unless the user says otherwise."""
 
 _LOOK = 0.2  # seconds
+_PATIENCE = 30.0  # seconds
 _FILES = "path string, modificationTime timestamp, length long, content binary"  # as Spark has it
 _CHECKPOINTS = "spark.sql.streaming.checkpointFileManagerClass"
 # Spark's own for file systems without a rename that fails where something is: a stream has one
@@ -133,7 +134,21 @@ class Stream:
             writer = writer.trigger(availableNow=True)
         else:
             writer = writer.trigger(processingTime=self._job.trigger)
+        if self._spark.conf.get(_CHECKPOINTS, None) is None:
+            self._spark.conf.set(_CHECKPOINTS, _QUICK_CHECKPOINTS)
         self._query = writer.start()
+        self._wait_for_source()
+
+    def _wait_for_source(self) -> None:
+        """Wait until the source was asked for the first time: the process that answers is slow to
+        start, and what is published meanwhile would wait for it."""
+        assert self._query is not None
+        until = time.monotonic() + _PATIENCE
+        while self._query.isActive and time.monotonic() < until:
+            status = self._query.status
+            if status["isDataAvailable"] or status["message"].startswith("Waiting"):
+                return
+            time.sleep(_LOOK / 4)
 
     def wait(self) -> None:
         """Wait until the stream ends, or is to stop; its error, if it has one, is raised."""
@@ -145,7 +160,7 @@ class Stream:
             raise self._error
         failed = self._query.exception()
         if failed is not None and not self._stopping.is_set():
-            raise SensewireError(f"the stream failed: {_reason(str(failed))}")
+            raise _failure(str(failed), self._checkpoint)
 
     def ask_to_stop(self) -> None:
         """Let `wait` return when the running batch has ended; from any thread, or a signal."""
@@ -271,8 +286,12 @@ class Stream:
     def _lag(self, upto: int | None) -> int | None:
         if upto is None or not isinstance(self._job.source, FromLog):
             return None
-        with self._store.reading() as connection:
-            return head(connection, LOG) - upto
+
+        def last() -> int:
+            with self._store.reading() as connection:
+                return head(connection, LOG)
+
+        return self._store.patiently(last) - upto
 
 
 def stream_settings(job: StreamJob, given: dict[str, str]) -> dict[str, str]:
@@ -280,7 +299,7 @@ def stream_settings(job: StreamJob, given: dict[str, str]) -> dict[str, str]:
     # A batch that is interrupted is told by an error with a long text, which Spark searches with a
     # pattern that recurs at every character.
     options = " ".join(part for part in ("-Xss16m", given.get(JAVA_OPTIONS, "")) if part)
-    settings = {_CHECKPOINTS: _QUICK_CHECKPOINTS, **given, JAVA_OPTIONS: options}
+    settings = {**given, JAVA_OPTIONS: options}
     if isinstance(job.source, FromKafka):
         from sensewire.spark.kafka import kafka_settings
 
@@ -344,6 +363,16 @@ def _below(folder: Location, address: str) -> str:
     path = unquote(urlsplit(address).path)
     begin = Path(folder.text).resolve() if folder.is_local else Path(urlsplit(folder.text).path)
     return Path(path).relative_to(begin).as_posix()
+
+
+def _failure(text: str, checkpoint: Checkpoint) -> SensewireError:
+    """Why Spark ended a stream, outside of our own part of a batch."""
+    if "No space left" in text:  # where all is that Spark writes of its own
+        return SensewireError(
+            f"--checkpoint {checkpoint.folder} cannot be written: No space left on device; make "
+            "room and start again: what was acknowledged is there"
+        )
+    return SensewireError(f"the stream failed: {_reason(text)}")
 
 
 def _ours(error: BaseException) -> BaseException:
