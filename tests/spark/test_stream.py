@@ -232,16 +232,16 @@ def test_a_folder_says_the_same_in_every_format(
 
 @pytest.mark.parametrize("format", [name for name in formats.FORMATS if name != "packed"])
 def test_the_log_says_the_same_in_every_format(
-    spark: "SparkSession", store: Store, tmp_path: Path, format: str
+    spark: "SparkSession", file_store: Store, tmp_path: Path, format: str
 ) -> None:
     subscriptions, knowledge = formats.write_asked(tmp_path)
     index = standing_in(subscriptions, None, knowledge, NOW).saved(tmp_path / "due")
     folder = formats.write(format, tmp_path / "events")
     known = Knowledge.load(*knowledge)
-    know(store, known, NOW)
-    asked(store, formats.SUBSCRIPTIONS, judge=Judge(known))
+    know(file_store, known, NOW)
+    asked(file_store, formats.SUBSCRIPTIONS, judge=Judge(known))
     entries = list(_entries([str(folder)]))
-    append(store, entries, NOW)
+    append(file_store, entries, NOW)
     done = ran(spark, store, tmp_path / "c", time_field="seen")
     tables, counts = expected(index, folder)
     due = {
@@ -250,12 +250,12 @@ def test_the_log_says_the_same_in_every_format(
     }
     found = {
         (each.subscription, each.event.rpartition("/")[2], each.distance)
-        for each in notifications(store)
+        for each in notifications(file_store)
     }
     assert found == due
     left_out = 1 if format == "documents" else 0  # a file that is no event is not published
     assert (done.events, done.failed) == (counts["events"], counts["failed"])
-    assert done.rejected == counts["rejected"] - left_out == len(dead_letters(store))
+    assert done.rejected == counts["rejected"] - left_out == len(dead_letters(file_store))
 
 
 def test_dead_letters_come_again_to_the_stream_that_they_came_from(

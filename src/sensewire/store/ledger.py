@@ -7,7 +7,7 @@ search, and merging costs O(log n) an event in all.
     runs   ────────────────────────  ─────────  ────  ──        newest last
 
 The ledger remembers the newest `remember` events; one that comes again later than that is a new
-event (its notifications are still there once only, unless somebody else asks for it meanwhile).
+event, and is notified of again.
 Memory: 16 bytes an event, of four times as many as are remembered at most.
 """
 
