@@ -242,7 +242,7 @@ def test_the_log_says_the_same_in_every_format(
     asked(file_store, formats.SUBSCRIPTIONS, judge=Judge(known))
     entries = list(_entries([str(folder)]))
     append(file_store, entries, NOW)
-    done = ran(spark, store, tmp_path / "c", time_field="seen")
+    done = ran(spark, file_store, tmp_path / "c", time_field="seen")
     tables, counts = expected(index, folder)
     due = {
         (row["subscription"], row["event"].rpartition("/")[2], row["distance"])
