@@ -142,16 +142,17 @@ def running(place: Path, *, is_killed: bool = False) -> Iterator[float]:
     """`sensewire run` on the store, once it is ready; and how many seconds that took."""
     command = [sys.executable, "-c", _RUN, "run", "--store", str(place / "store.db")]
     began = monotonic()
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith("ready:"):
-            break
-    else:
-        said = process.stderr.read() if process.stderr else ""
-        raise WrongAnswerError(f"sensewire run ended before it was ready: {said[-500:]}")
+    with (place / "run.err").open("w+") as errors:
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("ready:"):
+                break
+        else:
+            said = (place / "run.err").read_text()[-500:]
+            raise WrongAnswerError(f"sensewire run ended before it was ready: {said}")
     try:
         yield monotonic() - began
     finally:
