@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from sensewire.model.errors import IndexFolderError
-from sensewire.model.folder_writing import write_folder
+from sensewire.model.folder_writing import go_back, write_folder
 from tests.model.folders import ROOT, number_in, run, versions, write
 
 
@@ -63,6 +63,17 @@ def test_an_empty_folder_is_taken_and_what_lies_in_an_index_is_kept(tmp_path: Pa
         write(tmp_path, number)
     assert (tmp_path / "README").read_text() == "precious"
     assert number_in(tmp_path) == 3
+
+
+def test_one_can_go_back_and_the_next_writer_keeps_what_one_went_back_to(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    first = write(folder, 1)
+    write(folder, 2)
+    go_back(folder, first)
+    assert number_in(folder) == 1
+    third = write(folder, 3)
+    assert number_in(folder) == 3
+    assert versions(folder) == sorted([first, third])
 
 
 def test_two_cannot_write_at_once(tmp_path: Path) -> None:

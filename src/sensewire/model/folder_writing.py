@@ -82,6 +82,18 @@ def write_folder(
     return new
 
 
+def go_back(path: str | PathLike[str], version: str) -> None:
+    """Make an older version that is there the current one again; the next writer removes those
+    that came after it."""
+    folder = Path(path)
+    try:
+        with _locked(folder):
+            _point_to(folder, version)
+            _sync(folder)
+    except OSError as error:
+        raise IndexFolderError(f"{folder}: cannot go back to {version}: {error}") from error
+
+
 def _make(folder: Path) -> None:
     """Make the folder, unless it is an index folder already, or one that was begun, or empty."""
     if folder.exists() and not folder.is_dir():
@@ -194,16 +206,12 @@ def _written_arrays(file: IO[bytes], arrays: Mapping[str, Array]) -> dict[str, P
 
 
 def _made_current(folder: Path, name: str) -> None:
-    new = folder / _NEW_CURRENT
     try:
         _sync(folder)  # the version must be there before it is named
-        with new.open("wb") as file:
-            file.write(current_line(name))
-            _flush(file)
-        new.replace(folder / CURRENT)
+        _point_to(folder, name)
     except BaseException:
         with suppress(OSError):
-            new.unlink(missing_ok=True)
+            (folder / _NEW_CURRENT).unlink(missing_ok=True)
         _remove_tree(folder / name)
         raise
     try:
@@ -213,6 +221,14 @@ def _made_current(folder: Path, name: str) -> None:
             f"{folder}: the new version {name} is the current one now, but may not outlast a power"
             f" cut: {error.strerror or error}; write it again"
         ) from error
+
+
+def _point_to(folder: Path, name: str) -> None:
+    new = folder / _NEW_CURRENT
+    with new.open("wb") as file:
+        file.write(current_line(name))
+        _flush(file)
+    new.replace(folder / CURRENT)
 
 
 def _drop_versions(folder: Path, kept: set[str | None]) -> None:

@@ -25,6 +25,8 @@ from sensewire.events.kinds import Kind
 from sensewire.events.record_portion import JSON, RecordPortion
 from sensewire.events.tables import Wanted
 from sensewire.match.layered import ENOUGH, UNPLANNED
+from sensewire.model.folder import current_version
+from sensewire.model.folder_writing import go_back
 from sensewire.model.learned import load_learned
 from sensewire.spark.arrivals import Arrived, Sort
 from sensewire.spark.checkpoint import Checkpoint
@@ -106,6 +108,10 @@ class HotIndex:
                 self._clock(),
                 statistics,
             )
+        elif current_version(self._checkpoint.index) != known.version:
+            # A compiler died before it told the store. Whoever compiles next keeps the version
+            # before its own, and that must be the one that batches are matched by.
+            go_back(self._checkpoint.index, known.version)
         self._swap(known)
 
     def open_in_workers(self, tasks: int, decoding: Decoding) -> None:
