@@ -142,6 +142,7 @@ class LiveEngine:
         self.change = change
         self.refused: dict[int, str] = {}
         """Subscriptions that the engine does not take, and why."""
+        self._taken: set[int] = set()
         self._keys: Int64 = np.empty(0, np.int64)
         self._dictionary: Any = None
 
@@ -156,8 +157,9 @@ class LiveEngine:
 
     def _take(self, change: Change) -> None:
         self.tenures.put(change.key, change.tenure)
-        if change.stated is None:
-            return
+        if change.stated is None or change.key in self._taken:
+            return  # it went; or increments were cut in another way the last time
+        self._taken.add(change.key)
         try:
             stated = stated_in(change.stated)
             self.engine.add(stated.subscription, id=str(change.key))

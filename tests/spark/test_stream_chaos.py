@@ -578,9 +578,11 @@ def test_a_clock_that_is_set_changes_nothing_but_who_has_expired(
     with filed.reading() as connection:
         table = schema.batches
         pins = connection.execute(select(table).order_by(table.c.batch)).all()
+    assert all(row.done is not None for row in pins)
     assert [row.change for row in pins] == sorted(row.change for row in pins)
     assert [row.version for row in pins] == sorted(row.version for row in pins)
-    assert [row.position for row in pins] == sorted(row.position for row in pins)
+    positions = [row.position for row in pins if row.events]  # the first found an empty log
+    assert positions == sorted(positions)
     assert len({row.version for row in pins}) >= 3
     # A replay, years later, gives the same.
     out = tmp_path / "out"

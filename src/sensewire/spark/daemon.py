@@ -17,6 +17,7 @@ libraries start when they are loaded: jemalloc's, of Arrow, which prepares itsel
 OpenBLAS's, which is told to start none.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -54,6 +55,10 @@ def load() -> None:
     from sensewire.warming import load_kernels
 
     load_kernels()
+    # A worker looks for garbage after each task: what stays for ever, and is shared, it need not
+    # look through.
+    gc.collect()
+    gc.freeze()
 
 
 def strange_threads() -> list[str]:

@@ -36,6 +36,7 @@ DAEMON = "sensewire.spark.daemon"
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
+_SOCKETS = "spark.python.unix.domain.socket.enabled"
 _LOCAL_TRIES = 3  # of a task; Spark's own local masters try once, its clusters four times
 _LOOPBACK = "127.0.0.1"
 _PATIENCE = 5  # seconds
@@ -157,6 +158,10 @@ def session_settings(
         # The driver is its own only executor: no other machine is to reach it, and a machine with
         # no network, or with a name that does not resolve, can run it too.
         ours |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
+        if sys.platform == "linux":
+            # Over TCP each task waits 40 ms: the JVM's second write for an acknowledgement of its
+            # first, and that for more to come (Nagle's algorithm, and delayed acknowledgements).
+            ours[_SOCKETS] = "true"
     if environment.get(_KERNELS):
         ours[f"spark.executorEnv.{_KERNELS}"] = environment[_KERNELS]
     # Errors only, from the JVM's first moment on. The last option of a name wins: a log file given
