@@ -77,3 +77,16 @@ def test_what_was_taken_before_is_not_taken_again() -> None:
     live.advance([old, new, bad])
     assert (live.engine.ids(), live.change) == (["2"], 6)
     assert list(live.refused) == [3]
+
+
+def test_increments_that_are_cut_in_another_way_are_taken_once() -> None:
+    """As when a stream is started again, and finds workers that were there before."""
+    live = LiveEngine(Engine(), Tenures(), 0)
+    first, second = (
+        Change(1, Tenure(0), {"id": "a", "text": "x = 1"}),
+        Change(2, Tenure(1), {"id": "b", "text": "x = 2"}),
+    )
+    live.advance([Increment.of(1, [first])])
+    live.advance([Increment.of(2, [Change(1, Tenure(0, 1), first.stated), second])])
+    assert (live.engine.ids(), live.refused, live.change) == (["1", "2"], {}, 2)
+    assert not live.tenures.live(np.array([1]), np.array([2]), np.array([0])).any()
