@@ -34,7 +34,7 @@ from sensewire.spark.gauges import Gauges
 from sensewire.spark.stream import StreamJob, streaming
 from sensewire.spark.stream_places import FromLog, ToFiles, ToTable
 from sensewire.store import schema
-from sensewire.store.database import Store, StoreAwayError, added, open_store
+from sensewire.store.database import Column, Store, StoreAwayError, added, open_store
 from sensewire.store.dead import dead_letters, retry
 from tests.postgresql import Server, UnavailableError, reachable_folder, server
 from tests.spark import streams
@@ -430,19 +430,24 @@ def test_a_stream_goes_on_by_itself_when_its_server_was_killed_and_started_again
 
 def test_a_server_that_dies_while_rows_are_copied_is_away(mortal: Server) -> None:
     store = open_store(mortal.database("copied"))
-    rows = [(number, f"e{number}", number, None) for number in range(200_000)]
+    numbers = list(range(200_000))
+    rows: dict[str, Column] = {
+        "number": numbers,
+        "id": [f"e{number}" for number in numbers],
+        "place": None,
+    }
 
     def write() -> None:
         with store.writing() as connection:
             connection.execute(select(schema.heads)).all()
             mortal.kill()
-            added(connection, "events", "number, id, position, place", rows)
+            added(connection, "events", rows)
 
     with pytest.raises(StoreAwayError):
         write()
     mortal.start()
     with store.writing() as connection:
-        added(connection, "events", "number, id, position, place", rows[:5])
+        added(connection, "events", {"number": [1], "id": ["e1"]})
     store.close()
 
 

@@ -21,6 +21,7 @@ from sensewire.store.database import (
     CHANGE,
     EVENT,
     LOG,
+    Column,
     Store,
     StoreAwayError,
     StoreError,
@@ -270,7 +271,7 @@ def test_a_write_that_fails_leaves_nothing(store: Store) -> None:
         with store.writing() as connection:
             held(connection, LOG)
             moved(connection, LOG, 9)
-            added(connection, "events", "number, id", [(1, "a")])
+            added(connection, "events", {"number": [1], "id": ["a"]})
             connection.execute(
                 schema.events.insert(), [{"number": number, "id": "b"} for number in numbers]
             )
@@ -287,16 +288,28 @@ def test_a_write_that_fails_leaves_nothing(store: Store) -> None:
 
 def test_many_rows_are_added_as_they_are(store: Store) -> None:
     ids = ["plain", "", "tab\tline\nback\\slash", "\\N", "Zürich 🦊", '"quoted", comma']
-    rows = [(number, id, None, None) for number, id in enumerate(ids)]
+    many = [ids[number % len(ids)] for number in range(1_000)]  # more than a statement takes
+    places = [None if number % 3 else id for number, id in enumerate(many)]
+    rows = [
+        (number, id, 7, place) for number, (id, place) in enumerate(zip(many, places, strict=True))
+    ]
+    columns: dict[str, Column] = {
+        "number": list(range(1_000)),
+        "id": many,
+        "position": 7,
+        "place": places,
+    }
     with store.writing() as connection:
-        added(connection, "events", "number, id, position, place", rows)
-        added(connection, "events", "number, id, position, place", [])
-        assert [tuple(row) for row in connection.execute(schema.events.select())] == rows
+        added(connection, "events", columns)
+        added(connection, "events", {"number": [], "id": [], "place": None})
+        added(connection, "events", {"number": [-1], "id": ["last"], "place": None})
+        found = connection.execute(schema.events.select().order_by(schema.events.c.number))
+        assert [tuple(row) for row in found] == [(-1, "last", None, None), *rows]
 
 
 def test_rows_that_are_refused_are_an_error_of_ours(store: Store) -> None:
     with pytest.raises(StoreError), store.writing() as connection:
-        added(connection, "events", "number, id", [(1, "a"), (1, "b")])
+        added(connection, "events", {"number": [1, 1], "id": ["a", "b"]})
     with store.reading() as connection:
         assert connection.execute(schema.events.select()).all() == []
 
@@ -343,7 +356,7 @@ def test_a_server_that_comes_back_is_waited_for(postgresql: Server) -> None:
                     threading.Timer(0.3, own.start).start()
                 tries.append("again")
                 if rows:
-                    added(connection, "events", "number, id", [(value, "a")])
+                    added(connection, "events", {"number": [value], "id": ["a"]})
                 moved(connection, LOG, value + 1)
                 return value + 1
 

@@ -181,58 +181,52 @@ def _write_notifications(
     added(
         connection,
         "events",
-        "number, id, position, place",
-        list(
-            zip(
-                event_numbers[numbers(events, "event")].tolist(),
-                _texts(connection, events, "id"),
-                events.column("position").to_pylist(),
-                _texts(connection, events, "place"),
-                strict=True,
-            )
-        ),
+        {
+            "number": event_numbers[numbers(events, "event")].tolist(),
+            "id": _texts(connection, events, "id"),
+            "position": _column(events, "position"),
+            "place": _texts(connection, events, "place"),
+        },
     )
     # In the order of their key, by which they are appended at the end of the tree.
     event = event_numbers[numbers(matches, "event")]
     subscription = numbers(matches, "subscription")
     order = np.lexsort((subscription, event))
     taken = matches.take(order)
+    distances = numbers(taken, "distance")
     added(
         connection,
         "notifications",
-        "event, subscription, rows, distance",
-        list(
-            zip(
-                event[order].tolist(),
-                subscription[order].tolist(),
-                taken.column("rows").to_pylist(),
-                taken.column("distance").to_pylist(),
-                strict=True,
-            )
-        ),
+        {
+            "event": event[order].tolist(),
+            "subscription": subscription[order].tolist(),
+            "rows": _column(taken, "rows"),
+            "distance": distances.tolist() if distances.any() else 0.0,
+        },
     )
     added(
         connection,
         "failures",
-        "event, subscription, reason",
-        list(
-            zip(
-                event_numbers[numbers(failed, "event")].tolist(),
-                numbers(failed, "subscription").tolist(),
-                _texts(connection, failed, "reason"),
-                strict=True,
-            )
-        ),
+        {
+            "event": event_numbers[numbers(failed, "event")].tolist(),
+            "subscription": numbers(failed, "subscription").tolist(),
+            "reason": _texts(connection, failed, "reason"),
+        },
     )
 
 
-def _texts(connection: Connection, table: pa.Table, name: str) -> list[str | None]:
-    """A column of texts as the database takes them: PostgreSQL's have no NUL."""
+def _column(table: pa.Table, name: str) -> list[Any] | None:
+    """A column's values; None where all of them are null."""
     column: Any = table.column(name)  # Any: the stubs know no columns of nulls
+    return None if column.null_count == len(column) else column.to_pylist()
+
+
+def _texts(connection: Connection, table: pa.Table, name: str) -> list[Any] | None:
+    """A column of texts as the database takes them: PostgreSQL's have no NUL."""
     if connection.dialect.name == "postgresql":
-        column = pc.replace_substring(column, "\0", "\N{REPLACEMENT CHARACTER}")
-    texts: list[str | None] = column.to_pylist()
-    return texts
+        column = pc.replace_substring(table.column(name), "\0", "\N{REPLACEMENT CHARACTER}")
+        table = table.set_column(table.schema.get_field_index(name), name, column)
+    return _column(table, name)
 
 
 def _write_dead_letters(connection: Connection, pinned: Pin, rejected: pa.Table, time: int) -> int:
@@ -240,7 +234,7 @@ def _write_dead_letters(connection: Connection, pinned: Pin, rejected: pa.Table,
     rows = [
         {
             **row,
-            **{name: column[place] for name, column in texts.items()},
+            **{name: None if column is None else column[place] for name, column in texts.items()},
             "query": pinned.query,
             "batch": pinned.batch,
             "time": time,

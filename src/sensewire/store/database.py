@@ -10,9 +10,10 @@ which numbers have no gaps, and nobody sees a number before all that are smaller
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,7 +43,11 @@ _WRITES = "sensewire_writes"
 _FULL = ("disk is full", "No space left", "disk I/O error", "53100")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+_ROWS_AT_ONCE = 64  # that one statement adds
+
 Result = TypeVar("Result")
+Column = list[Any] | float | None
+"""The values of a column, one a row; or the one that all rows have."""
 
 
 class StoreError(SensewireError):
@@ -185,23 +190,45 @@ def head(connection: Connection, name: str) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def added(connection: Connection, table: str, columns: str, rows: list[tuple[Any, ...]]) -> None:
-    """Add many rows: by one prepared statement, or by COPY, the fastest way of each."""
-    if not rows:
+def added(connection: Connection, table: str, columns: Mapping[str, Column]) -> None:
+    """Add many rows: by statements that hold some dozen of them, or by COPY, the fastest way of
+    each. A column is a list, or what is the same in all rows."""
+    lists = [column for column in columns.values() if isinstance(column, list)]
+    if not lists or not lists[0]:
         return
     if connection.dialect.name == "sqlite":
-        marks = ", ".join("?" * len(rows[0]))
-        connection.exec_driver_sql(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)
+        _insert(connection, table, columns, lists)
         return
-    statement = f"COPY {table} ({columns}) FROM STDIN"
+    statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
     cursor: Any = connection.connection.cursor()  # Any: psycopg's, behind SQLAlchemy's
     dbapi: Any = connection.dialect.dbapi
+    values = [each if isinstance(each, list) else repeat(each) for each in columns.values()]
     try:
         with cursor.copy(statement) as copy:
-            for row in rows:
+            for row in zip(*values, strict=False):  # what is repeated has no end
                 copy.write_row(row)
     except dbapi.Error as error:  # which SQLAlchemy did not see
         raise DBAPIError(statement, None, error) from error
+
+
+def _insert(
+    connection: Connection, table: str, columns: Mapping[str, Column], lists: list[list[Any]]
+) -> None:
+    """Rows into SQLite: a statement for each would cost four times as much."""
+    marks = (
+        "?" if isinstance(each, list) else "NULL" if each is None else repr(each)
+        for each in columns.values()
+    )
+    row = f"({', '.join(marks)})"
+    head = f"INSERT INTO {table} ({', '.join(columns)}) VALUES "
+    values = list(chain.from_iterable(zip(*lists, strict=True)))
+    width = len(lists) * _ROWS_AT_ONCE
+    whole = len(values) // width * width
+    for some, step in ((values[:whole], width), (values[whole:], len(lists))):
+        if some:
+            statement = head + ", ".join([row] * (step // len(lists)))
+            parts = [tuple(some[at : at + step]) for at in range(0, len(some), step)]
+            connection.exec_driver_sql(statement, parts)
 
 
 def microseconds(moment: datetime) -> int:
