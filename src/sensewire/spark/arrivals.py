@@ -9,7 +9,6 @@ Workers read the log and the files themselves; only Kafka's messages travel thro
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import groupby
 from typing import Any, Protocol
 
@@ -25,7 +24,7 @@ from sensewire.events.record_portion import JSON, RecordPortion
 from sensewire.events.tables import Wanted
 from sensewire.model.errors import EventError
 from sensewire.spark.ingest import slices_in
-from sensewire.store.database import Store, moment_of, open_store
+from sensewire.store.database import moment_of, opened_store
 from sensewire.store.log import Logged, read
 
 Int64 = npt.NDArray[np.int64]
@@ -65,12 +64,6 @@ class Reader(Protocol):
     def __call__(
         self, rows: Iterable[pa.RecordBatch], decoding: Decoding, wanted: Wanted
     ) -> Iterator[Arrived]: ...
-
-
-@lru_cache(maxsize=2)
-def opened_store(url: str) -> Store:
-    """The store, once a process: whoever asks has one of its own."""
-    return open_store(url, create=False)
 
 
 @dataclass(frozen=True, slots=True)

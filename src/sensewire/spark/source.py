@@ -3,6 +3,8 @@
 Its rows are numbers between which to read, not events: workers read the log themselves. An offset
 is the number up to which all is read. The source that reads what is for one query only serves
 streams that have their events from elsewhere: dead letters that somebody had published again.
+
+Spark asks in processes of their own, which import this module when they start: so it is light.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,9 +20,8 @@ from pyspark.sql.streaming.datasource import (
 )
 from sqlalchemy import func, select
 
-from sensewire.spark.arrivals import opened_store
 from sensewire.store import schema
-from sensewire.store.database import LOG, head
+from sensewire.store.database import LOG, head, opened_store
 from sensewire.store.log import cut, end_after
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ the index anew (`store.indexing`), and the batch after that maps it.
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -127,7 +128,13 @@ class Stream:
     def start(self) -> None:
         """Compile the index if there is none, let workers map it, and begin."""
         self._hot.prepare()
-        self._hot.open_in_workers(self._tasks, self._decoding)
+        # Workers start while Spark asks for the source, which is another process's work.
+        with ThreadPoolExecutor(1) as beside:
+            opening = beside.submit(self._hot.open_in_workers, self._tasks, self._decoding)
+            self._begin()
+            opening.result()
+
+    def _begin(self) -> None:
         writer = self._arriving().writeStream.foreachBatch(self._each)
         writer = writer.option("checkpointLocation", self._checkpoint.spark.absolute().as_uri())
         if self._job.trigger == "available-now":

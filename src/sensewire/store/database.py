@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, TypeVar
@@ -164,6 +165,12 @@ def open_store(place: str | Path, *, create: bool = True) -> Store:
         store.close()
         raise
     return store
+
+
+@lru_cache(maxsize=2)
+def opened_store(url: str) -> Store:
+    """A store that is there, once a process: for processes that others start."""
+    return open_store(url, create=False)
 
 
 def stated_store(given: str | None) -> str:
