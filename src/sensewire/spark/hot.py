@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,6 +81,7 @@ class HotIndex:
         self._compiling: subprocess.Popen[bytes] | None = None
         self._not_before = 0.0
         self._sample: list[bytes] = []
+        self._sent = TemporaryDirectory(prefix="sensewire-index-")  # what a cluster is sent
 
     @property
     def subscriptions(self) -> int:
@@ -227,6 +229,7 @@ class HotIndex:
             self._compiling.terminate()
             self._compiling.communicate()
             self._compiling = None
+        self._sent.cleanup()
 
     def _newest(self) -> IndexVersion | None:
         """The newest index that is still there."""
@@ -238,8 +241,7 @@ class HotIndex:
         return known
 
     def _swap(self, known: IndexVersion) -> None:
-        place = self._checkpoint.folder
-        folder = self._checkpoint.index
+        folder, place = self._checkpoint.index, Path(self._sent.name)
         self._shipped = shipped(self._spark, folder, place, shared=False, version=known.version)
         self._base = known
         self._increments = []
