@@ -363,6 +363,22 @@ def test_what_a_checkpoint_is_of_is_not_mixed_up(
         ran(spark, file_store, tmp_path / "f", FromFolder(str(tmp_path / "nothing")))
 
 
+def test_one_process_runs_a_stream_and_a_trigger_is_a_time(
+    spark: "SparkSession", file_store: Store, tmp_path: Path
+) -> None:
+    with (
+        runs(spark, file_store, tmp_path / "c"),
+        pytest.raises(SensewireError, match="another process runs this stream now"),
+    ):
+        ran(spark, file_store, tmp_path / "c")
+    job = StreamJob(file_store.url, tmp_path / "c", FromLog(), ToTable(), "banana")
+    with (
+        pytest.raises(SensewireError, match="banana"),
+        streaming(job, lambda: spark, Gauges()),
+    ):
+        pass
+
+
 def test_a_sink_that_refuses_stops_the_stream_and_loses_nothing(
     spark: "SparkSession", file_store: Store, tmp_path: Path
 ) -> None:

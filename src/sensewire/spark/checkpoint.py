@@ -7,9 +7,12 @@ checkpoint/
     sample.jsonl   some records, for whoever plans the next index
 """
 
+import fcntl
 import json
 import os
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ from sensewire.spark.stream_places import Source, Target
 from sensewire.store.database import Store
 
 _STREAM = "stream.json"
+_LOCK = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,24 @@ class Checkpoint:
     @property
     def sample(self) -> Path:
         return self.folder / "sample.jsonl"
+
+
+@contextmanager
+def held(checkpoint: Checkpoint) -> Iterator[None]:
+    """Be the only process that runs a stream, while the block lasts; its death ends that too."""
+    with (checkpoint.folder / _LOCK).open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SensewireError(
+                f"--checkpoint {checkpoint.folder}: another process runs this stream now; end it "
+                "first, or name another checkpoint for a stream of its own"
+            ) from None
+        try:
+            yield
+        finally:
+            # A process that was forked meanwhile has the file open too: closing would not do.
+            fcntl.flock(lock, fcntl.LOCK_UN)
 
 
 def checkpoint_at(folder: Path, store: Store, source: Source, target: Target) -> Checkpoint:

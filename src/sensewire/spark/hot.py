@@ -81,7 +81,7 @@ class HotIndex:
         self._compiling: subprocess.Popen[bytes] | None = None
         self._not_before = 0.0
         self._sample: list[bytes] = []
-        self._sent = TemporaryDirectory(prefix="sensewire-index-")  # what a cluster is sent
+        self._sent: TemporaryDirectory[str] | None = None  # what a cluster is sent
 
     @property
     def subscriptions(self) -> int:
@@ -229,7 +229,9 @@ class HotIndex:
             self._compiling.terminate()
             self._compiling.communicate()
             self._compiling = None
-        self._sent.cleanup()
+        if self._sent is not None:
+            self._sent.cleanup()
+            self._sent = None
 
     def _newest(self) -> IndexVersion | None:
         """The newest index that is still there."""
@@ -241,6 +243,8 @@ class HotIndex:
         return known
 
     def _swap(self, known: IndexVersion) -> None:
+        if self._sent is None:
+            self._sent = TemporaryDirectory(prefix="sensewire-index-")
         folder, place = self._checkpoint.index, Path(self._sent.name)
         self._shipped = shipped(self._spark, folder, place, shared=False, version=known.version)
         self._base = known

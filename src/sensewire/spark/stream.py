@@ -27,8 +27,8 @@ from sensewire.events.locations import Location, location
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model.errors import SensewireError
 from sensewire.spark.arrivals import FileReader, LogReader, MessageReader, Reader
-from sensewire.spark.checkpoint import Checkpoint, checkpoint_at
-from sensewire.spark.failures import gist
+from sensewire.spark.checkpoint import Checkpoint, checkpoint_at, held
+from sensewire.spark.failures import gist, spark_errors
 from sensewire.spark.gauges import BatchDone, Gauges, listener
 from sensewire.spark.hot import HotIndex
 from sensewire.spark.ingest import sliced
@@ -329,17 +329,19 @@ def streaming(
         if job.knowledge is not None:
             know(store, Knowledge.load(*job.knowledge), clock())
         checkpoint = checkpoint_at(job.checkpoint, store, job.source, job.target)
-        spark = session()
-        _check_reach(spark, store)
-        heard = listener(gauges)
-        spark.streams.addListener(heard)
-        stream = Stream(job, store, checkpoint, spark, gauges, clock)
-        try:
-            stream.start()
-            yield stream
-        finally:
-            stream.stop()
-            spark.streams.removeListener(heard)
+        with held(checkpoint):
+            spark = session()
+            _check_reach(spark, store)
+            heard = listener(gauges)
+            spark.streams.addListener(heard)
+            stream = Stream(job, store, checkpoint, spark, gauges, clock)
+            try:
+                with spark_errors():
+                    stream.start()
+                yield stream
+            finally:
+                stream.stop()
+                spark.streams.removeListener(heard)
     finally:
         store.close()
 
