@@ -331,7 +331,9 @@ def test_the_checkpoint_of_another_stream_is_refused(
     filed: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "stream"
-    checkpoint_at(folder, filed, FromLog(), ToTable())
+    begun_once = checkpoint_at(folder, filed, FromLog(), ToTable())
+    begun_once.spark.mkdir()
+    (begun_once.spark / "metadata").write_text("{}")  # as Spark leaves it
     other = open_store(tmp_path / "other.db")
     other.close()
     said = failed(capsys, "run", "--store", tmp_path / "other.db", "--checkpoint", folder)
