@@ -163,6 +163,7 @@ def test_a_batch_that_was_delivered_is_not_sent_again(kafka: Broker) -> None:
     assert pairs(kafka, "twice") == Counter([*BATCH, ("s9", b"{}"), ("s8", b"{}")])
 
 
+@pytest.mark.long
 def test_more_than_the_client_holds_at_once(kafka: Broker) -> None:
     kafka.create("many")
     sink = KafkaSink(kafka.servers, "many", "q")
@@ -231,6 +232,7 @@ def test_the_older_of_two_sinks_is_shut_out(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.long
 def test_progress_behind_an_open_transaction_of_another_query_is_found(kafka: Broker) -> None:
     kafka.create("shared")
     first = KafkaSink(kafka.servers, "shared", "q")
@@ -321,6 +323,7 @@ def streamed(kafka: Broker, connector: Connector, folder: Path, script: str) -> 
     return printed
 
 
+@pytest.mark.long
 def test_the_table_is_what_was_produced(
     kafka: Broker, kafka_connector: Connector, tmp_path: Path
 ) -> None:

@@ -119,7 +119,7 @@ def test_others_come_and_go_while_it_runs(store: Store, tmp_path: Path) -> None:
     streams.keep_promises(store, [one, two])
 
 
-@pytest.mark.parametrize("most", [300, 50_000])
+@pytest.mark.parametrize("most", [300, pytest.param(50_000, marks=pytest.mark.long)])
 def test_events_that_come_twice_or_late_or_in_another_order_are_the_same_events(
     spark: "SparkSession", tmp_path: Path, most: int
 ) -> None:
@@ -528,6 +528,7 @@ def test_a_disk_that_is_full_under_the_store_ends_publishing_and_the_stream_and_
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_disk_that_is_full_under_the_checkpoint_ends_the_stream_and_loses_nothing(
     filed: Store, tmp_path: Path
 ) -> None:

@@ -66,6 +66,7 @@ def test_from_a_topic_to_a_topic_once(
     assert len(kafka.consume(out, 7, is_committed=True)) == 7
 
 
+@pytest.mark.long
 def test_messages_may_be_documents(
     kafka: Broker, kafka_connector: Connector, store: Store, tmp_path: Path
 ) -> None:
