@@ -38,8 +38,10 @@ def archive_beside(java_home: Path) -> Path | None:
 def _stem() -> str:
     import pyspark
 
-    place = hashlib.sha256(str(Path(pyspark.__file__).absolute()).encode()).hexdigest()[:12]
-    return f"spark-{pyspark.__version__}-{place}"
+    # Java takes the archive of these jars only: installed anew at the same place, they are others.
+    jars = Path(pyspark.__file__).absolute().with_name("jars")
+    installed = f"{jars} {jars.stat().st_mtime_ns if jars.is_dir() else 0}"
+    return f"spark-{pyspark.__version__}-{hashlib.sha256(installed.encode()).hexdigest()[:12]}"
 
 
 def mapping_options(java_home: Path) -> str:
