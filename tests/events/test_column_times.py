@@ -18,7 +18,7 @@ _PARTS = st.tuples(
     st.sampled_from(
         ["", "T10:30:00", "T24:00:00", "T10:30", "T10:30:00.123456", "T1", " 10:30:00"]
     ),
-    st.sampled_from(["", "Z", "+01:00", "-23:59", "+24:00", "+0100", "z", " "]),
+    st.sampled_from(["", "Z", "+01:00", "-14:00", "+14:01", "-23:59", "+24:00", "+0100", "z", " "]),
 )
 
 
@@ -36,6 +36,9 @@ def test_texts_that_are_plain_are_times(texts: list[str | None]) -> None:
     [
         (["2024-03-01", None], pa.string(), True),
         (["2024-03-01T10:30:00Z"], pa.large_string(), True),
+        (["2024-03-01T10:30:00-14:00"], pa.string(), True),
+        (["2024-03-01T10:30:00-14:01"], pa.string(), False),
+        (["2024-03-01T10:30:00+23:00"], pa.string(), False),
         (["never"], pa.string(), False),
         ([None], pa.string(), True),
         ([date(2024, 3, 1)], pa.date32(), True),
