@@ -9,9 +9,8 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from types import FrameType
 
-from sensewire import __version__
+from sensewire import __version__, ending
 from sensewire.cli import (
     bench,
     check,
@@ -45,11 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.CRITICAL)
     parsed = _parser().parse_args(arguments)
     if threading.current_thread() is threading.main_thread():
-        # A request to end goes by way of every `finally`, which tidies up.
-        signal.signal(signal.SIGTERM, _terminated)
+        ending.heed_requests()
     try:
         return int(parsed.run(parsed))
     except SensewireError as error:
+        asked = ending.requested()
+        if asked is not None:  # Spark, which was asked as well, failed us on the way
+            return asked
         print(f"sensewire: {error}", file=sys.stderr)
         return _ERROR
     except BrokenPipeError:  # whoever read our output has enough of it
@@ -60,10 +61,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _ERROR
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-
-
-def _terminated(number: int, _: FrameType | None) -> None:
-    sys.exit(128 + number)
 
 
 def _in_words(error: OSError | UnicodeError) -> str:

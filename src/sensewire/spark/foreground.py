@@ -1,12 +1,11 @@
 """The session of a command that somebody waits for at a terminal."""
 
 import signal
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import FrameType
 from typing import TYPE_CHECKING
 
+from sensewire.ending import end, heed_requests
 from sensewire.spark.session import spark_session
 
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ def foreground_session(master: str | None, settings: Mapping[str, str] = {}) -> 
 def _signals_held() -> Iterator[None]:
     """Signals wait until the session stands, or fails: a JVM that is half started outlives us.
 
-    Afterwards Ctrl-C is Python's own (PySpark's handler calls the JVM from inside of the call that
-    it interrupts, and fails), and a request to end goes by way of every `finally`, which tidies up.
+    Afterwards they are ours again: PySpark's handler of Ctrl-C calls the JVM from inside of the
+    call that it interrupts, and fails.
     """
     held: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -38,13 +37,6 @@ def _signals_held() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGTERM, _terminated)
-        if signal.SIGTERM in held:
-            _terminated(signal.SIGTERM, None)
+        heed_requests()
         if held:
-            raise KeyboardInterrupt
-
-
-def _terminated(number: int, _: FrameType | None) -> None:
-    sys.exit(128 + number)
+            end(signal.SIGTERM if signal.SIGTERM in held else signal.SIGINT)
