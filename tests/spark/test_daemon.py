@@ -1,9 +1,12 @@
 """The daemon of Spark's workers: it has what a worker needs, and forks only what can be forked."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -11,6 +14,7 @@ import pyarrow as pa
 
 from sensewire.spark.daemon import strange_threads
 from sensewire.spark.session import DAEMON, session_settings
+from tests.spark.streams import wait
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -89,6 +93,37 @@ def test_a_process_with_threads_becomes_sparks_own_daemon() -> None:
     )
     assert first_words(seen, thread) == b"pysp"
     assert is_port(first_words(thread))
+
+
+def test_a_worker_that_nobody_listens_to_any_more_ends_without_a_word() -> None:
+    # The path of a socket has a hundred letters at most, and a test's folder has more.
+    with TemporaryDirectory(prefix="sensewire-") as folder:
+        assert words_of_an_orphan(folder) == b""
+
+
+def words_of_an_orphan(folder: str) -> bytes:
+    """What a worker writes whose connection is closed when it has just begun."""
+    variables = {
+        "PYTHON_UNIX_DOMAIN_ENABLED": "true",
+        "PYTHON_WORKER_FACTORY_SOCK_DIR": folder,
+        "PYTHON_DAEMON_KILL_WORKER_ON_FLUSH_FAILURE": "1",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", DAEMON, "pyspark.worker"],
+        env={**os.environ, **variables},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as daemon:
+        assert daemon.stdout is not None
+        assert daemon.stderr is not None
+        path = daemon.stdout.read(int.from_bytes(daemon.stdout.read(4), "big")).decode()
+        with socket.socket(socket.AF_UNIX) as spark:
+            spark.connect(path)
+            worker = int.from_bytes(spark.recv(4), "big")
+        wait(lambda: not Path(f"/proc/{worker}").exists(), "the worker's end")
+        daemon.kill()
+        return daemon.stderr.read()
 
 
 def test_workers_have_the_kernels_when_they_start(spark: "SparkSession") -> None:

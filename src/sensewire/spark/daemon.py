@@ -20,7 +20,7 @@ OpenBLAS's, which is told to start none.
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -37,9 +37,10 @@ def main() -> None:
             load()
         if strange_threads():
             os.execv(sys.executable, [sys.executable, "-m", "pyspark.daemon", *sys.argv[1:]])
-    from pyspark.daemon import manager
+    from pyspark import daemon
 
-    manager()
+    daemon.worker = _quietly(daemon.worker)
+    daemon.manager()
 
 
 def load() -> None:
@@ -72,6 +73,18 @@ def strange_threads() -> list[str]:
         with suppress(OSError):  # it ended meanwhile
             names.append((task / "comm").read_text().strip())
     return [name for name in names if name != _KNOWN]
+
+
+def _quietly(worker: Callable[..., int]) -> Callable[..., int]:
+    """A worker that ends without a word when nobody listens to it any more, as at a job's end."""
+
+    def work(*arguments: object) -> int:
+        try:
+            return worker(*arguments)
+        except ConnectionError:
+            os._exit(1)  # as Spark's own does, after a traceback on the user's terminal
+
+    return work
 
 
 @contextmanager
