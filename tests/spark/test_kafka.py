@@ -20,7 +20,8 @@ import pytest
 from confluent_kafka import Message, Producer
 
 from sensewire.model.errors import SensewireError
-from sensewire.spark.kafka import COLUMNS, KAFKA, KafkaSink, kafka_reason, kafka_settings
+from sensewire.spark.kafka import COLUMNS, KAFKA, kafka_reason, kafka_settings
+from sensewire.spark.kafka_sink import KafkaSink
 from tests.spark.kafka_broker import Broker, Connector
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +31,7 @@ NOWHERE = "127.0.0.1:9"  # nobody listens there
 KILLED = """
 import os, signal, sys
 import confluent_kafka
-from sensewire.spark.kafka import KafkaSink
+from sensewire.spark.kafka_sink import KafkaSink
 when, servers, topic, *keys = sys.argv[1:]
 class Dying(confluent_kafka.Producer):
     def commit_transaction(self, *arguments):
@@ -44,7 +45,7 @@ KafkaSink(servers, topic, "q").deliver(7, [(key, b"{}") for key in keys])
 MANY = 300
 RUN = f"""
 import sys
-from sensewire.spark.kafka import KafkaSink
+from sensewire.spark.kafka_sink import KafkaSink
 sink = KafkaSink(*sys.argv[1:], "q")
 for batch in range({MANY}):
     if sink.deliver(batch, [(f"s{{batch % 7}}", f"{{batch}} {{n}}".encode()) for n in range(20)]):

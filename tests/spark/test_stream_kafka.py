@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from sensewire.knowledge.knowledge import Knowledge
-from sensewire.store.database import Store, open_store
+from sensewire.store.database import Store
 from sensewire.store.dead import dead_letters, retry
 from sensewire.store.notifying import notifications
 from sensewire.store.subscribing import Judge, subscribe, unsubscribe
@@ -24,11 +24,6 @@ def asked(store: Store, **texts: str) -> None:
     subscribe(store, wishes, datetime.now(UTC))
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_store(tmp_path / "store.db")
-
-
 def options(tmp_path: Path, source: str, sink: str, connector: Connector) -> list[str]:
     places = ["--store", str(tmp_path / "store.db"), "--checkpoint", str(tmp_path / "c")]
     settings = [f"{name}={value}" for name, value in connector.settings.items()]
@@ -36,15 +31,15 @@ def options(tmp_path: Path, source: str, sink: str, connector: Connector) -> lis
 
 
 def test_from_a_topic_to_a_topic_once(
-    kafka: Broker, kafka_connector: Connector, store: Store, tmp_path: Path
+    kafka: Broker, kafka_connector: Connector, filed: Store, tmp_path: Path
 ) -> None:
     topic, out = f"in-{uuid4().hex[:8]}", f"out-{uuid4().hex[:8]}"
     kafka.create(topic, 3)
     kafka.create(out, 2)
-    asked(store, cheap="price < 5", gone="everything")
+    asked(filed, cheap="price < 5", gone="everything")
     lines = [b'{"id": "e%d", "price": %d}' % (number, number) for number in range(40)]
     kafka.produce(topic, [(None, line) for line in [*lines, b"nonsense", *lines[:9]]])
-    unsubscribe(store, ["gone"])
+    unsubscribe(filed, ["gone"])
     source, sink = f"kafka://{kafka.servers}/{topic}", f"kafka://{kafka.servers}/{out}"
     command = options(tmp_path, source, sink, kafka_connector)
     said = caught_up(tmp_path, *command)
@@ -53,13 +48,13 @@ def test_from_a_topic_to_a_topic_once(
     messages = [json.loads(each.value() or b"") for each in found]
     assert [each.key() for each in found] == [b"cheap"] * 5
     assert sorted(each["event"] for each in messages) == [f"e{number}" for number in range(5)]
-    (dead,) = dead_letters(store)
+    (dead,) = dead_letters(filed)
     assert dead.place.startswith(f"{topic}[")
     assert dead.raw == b"nonsense"
-    assert notifications(store) == []
+    assert notifications(filed) == []
     # What was mended comes again to this stream; what is published to the log does not.
-    asked(store, all="everything")
-    retry(store, [dead.number], datetime.now(UTC))
+    asked(filed, all="everything")
+    retry(filed, [dead.number], datetime.now(UTC))
     kafka.produce(topic, [(None, b'{"id": "last", "price": 1}')])
     said = caught_up(tmp_path, *command)
     assert said == "1 events, 2 matches, 0 repeats, 1 rejected, 0 failed"
@@ -68,32 +63,33 @@ def test_from_a_topic_to_a_topic_once(
 
 @pytest.mark.long
 def test_messages_may_be_documents(
-    kafka: Broker, kafka_connector: Connector, store: Store, tmp_path: Path
+    kafka: Broker, kafka_connector: Connector, filed: Store, tmp_path: Path
 ) -> None:
     topic = f"in-{uuid4().hex[:8]}"
     kafka.create(topic)
-    asked(store, pages="(?page, project, ?what)")
+    asked(filed, pages="(?page, project, ?what)")
     texts = [b'<http://x/a> <http://x/project> "b" .', b"<http://x/a> oops", b"<urn:a> <urn:b> 5 ."]
     kafka.produce(topic, [(None, text) for text in texts])
     source = f"kafka://{kafka.servers}/{topic}?format=ttl"
     said = caught_up(tmp_path, *options(tmp_path, source, "table", kafka_connector))
     assert said == "2 events, 1 matches, 0 repeats, 1 rejected, 0 failed"
-    (told,) = notifications(store)
+    (told,) = notifications(filed)
     assert told.event == f"{topic}[0]/0.ttl"
 
 
+@pytest.mark.long
 def test_a_topic_that_vanishes_stops_the_stream_with_what_to_do(
-    kafka: Broker, kafka_connector: Connector, store: Store, tmp_path: Path
+    kafka: Broker, kafka_connector: Connector, filed: Store, tmp_path: Path
 ) -> None:
     topic = f"in-{uuid4().hex[:8]}"
     kafka.create(topic)
-    asked(store, all="everything")
+    asked(filed, all="everything")
     kafka.produce(topic, [(None, b'{"id": "a"}')])
     source = f"kafka://{kafka.servers}/{topic}"
     command = options(tmp_path, source, "table", kafka_connector)
     with begun(tmp_path, *command) as running:
         running.ready()
-        wait(lambda: bool(notifications(store)), "the first message")
+        wait(lambda: bool(notifications(filed)), "the first message")
         kafka.delete(topic)
         assert running.ended() == 2
         assert "sensewire: " in running.errors

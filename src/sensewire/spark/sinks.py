@@ -172,7 +172,7 @@ class MessageSink:
     """A topic of Kafka: a message for each notification, keyed by its subscription."""
 
     def __init__(self, servers: str, topic: str, query: str) -> None:
-        from sensewire.spark.kafka import KafkaSink
+        from sensewire.spark.kafka_sink import KafkaSink
 
         self._sink = KafkaSink(servers, topic, query)
 
