@@ -18,11 +18,6 @@ from pyspark.sql.streaming.datasource import (
     ReadMaxRows,
     SupportsTriggerAvailableNow,
 )
-from sqlalchemy import func, select
-
-from sensewire.store import schema
-from sensewire.store.database import LOG, head, opened_store
-from sensewire.store.log import cut, end_after
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,6 +56,12 @@ class LogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {_POSITION: 0}
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
+        from sqlalchemy import func, select
+
+        from sensewire.store import schema
+        from sensewire.store.database import LOG, head, opened_store
+        from sensewire.store.log import end_after
+
         after = start[_POSITION]
         store = opened_store(self._url)
         is_limited = isinstance(limit, ReadMaxRows)
@@ -83,6 +84,8 @@ class LogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadMaxRows(self._most) if self._most else ReadAllAvailable()
 
     def reportLatestOffset(self) -> dict[str, int]:
+        from sensewire.store.database import LOG, head, opened_store
+
         store = opened_store(self._url)
 
         def last() -> int:
@@ -97,6 +100,9 @@ class LogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return []
         if upto - after < _SPLIT_FROM or self._query is not None:
             return [Between(after, upto)]
+        from sensewire.store.database import opened_store
+        from sensewire.store.log import cut
+
         store = opened_store(self._url)
 
         def parts() -> list[tuple[int, int]]:
