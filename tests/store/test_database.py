@@ -110,14 +110,21 @@ def test_a_store_of_a_newer_program_is_refused_and_stays_as_it_is(place: str) ->
         assert connection.scalar(sa.text("SELECT version_num FROM alembic_version")) == "0999"
 
 
+@pytest.mark.parametrize("has_alembic", [True, False])
 @pytest.mark.parametrize("create", [True, False])
-def test_a_database_of_others_is_refused_and_stays_as_it_is(place: str, create: bool) -> None:
+def test_a_database_of_others_is_refused_and_stays_as_it_is(
+    place: str, create: bool, has_alembic: bool
+) -> None:
     with raw_connection(place).begin() as connection:
         connection.execute(sa.text("CREATE TABLE birds (name text)"))
-    with pytest.raises(SensewireError, match=r"holds other tables \(birds, …\), and is no store"):
+        if has_alembic:
+            connection.execute(sa.text("CREATE TABLE alembic_version (version_num text)"))
+            connection.execute(sa.text("INSERT INTO alembic_version VALUES ('beef')"))
+        tables = sorted(sa.inspect(connection).get_table_names())
+    with pytest.raises(SensewireError, match=r"holds other tables \(.*birds, …\), and is no store"):
         open_store(place, create=create)
     with raw_connection(place).begin() as connection:
-        assert sa.inspect(connection).get_table_names() == ["birds"]
+        assert sorted(sa.inspect(connection).get_table_names()) == tables
 
 
 def test_an_empty_database_is_no_store_where_none_is_to_be_made(place: str) -> None:
@@ -161,6 +168,9 @@ def test_a_folder_or_a_path_without_one_is_no_place_for_a_store(tmp_path: Path) 
         f"nonsense://me:{SECRET}@host?x=1",
         f"http://me:a@{SECRET}@host/name",
         f"nonsense://host/name?user=me&password={SECRET}",
+        f"postgresql:/me:{SECRET}@host/name",
+        f"postgresql+psycopg:me:{SECRET}@host/name",
+        "sqlite:store.db",
         "sqlite://",
     ],
 )

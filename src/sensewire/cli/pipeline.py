@@ -89,10 +89,9 @@ def run_stream(arguments: argparse.Namespace, source: str, sink: str, checkpoint
         if arguments.metrics is not None:
             port = stack.enter_context(served(gauges, arguments.metrics))
             print(f"metrics: http://127.0.0.1:{port}/metrics", flush=True)
+        session = options.session_of(arguments, _added(job))
         with spinner("starting Spark and mapping the index"):
-            stream = stack.enter_context(
-                streaming(job, options.session_of(arguments, _added(job)), gauges)
-            )
+            stream = stack.enter_context(streaming(job, session, gauges, master=arguments.master))
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stream.ask_to_stop())
         stack.enter_context(live_line(gauges))

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -48,7 +49,7 @@ from sensewire.spark.stream_places import (
     check_folder,
 )
 from sensewire.store import failpoints
-from sensewire.store.batches import Pin, commit, pin
+from sensewire.store.batches import Fresh, Pin, commit, pin
 from sensewire.store.database import LOG, Store, head, microseconds, open_store
 from sensewire.store.indexing import CHANGE_ORDER, LOG_ORDER
 from sensewire.store.knowing import know
@@ -227,10 +228,6 @@ class Stream:
         found = founds_in(tasks, rejected)
         upto = max((row["upto"] for row in tasks if row["upto"] is not None), default=None)
         self._hot.take_sample(found.sample)
-        sink = self._sink
-        deliver = None
-        if sink is not None:
-            deliver = lambda new: sink.deliver(batch, told_of(new, self._names))  # noqa: E731
         committed = self._store.patiently(
             lambda: commit(
                 self._store,
@@ -239,7 +236,7 @@ class Stream:
                 self._ledger,
                 self._clock(),
                 position=upto,
-                deliver=deliver,
+                deliver=None if self._sink is None else partial(self._deliver, self._sink, batch),
             )
         )
         if committed is not None:
@@ -263,6 +260,9 @@ class Stream:
                 )
             )
         self._hot.compact_if_many()
+
+    def _deliver(self, sink: Sink, batch: int, new: Fresh) -> None:
+        sink.deliver(batch, told_of(new, self._names))
 
     def _read(
         self, rows: "DataFrame", pinned: Pin
@@ -320,8 +320,13 @@ def streaming(
     session: Callable[[], "SparkSession"],
     gauges: Gauges,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    master: str | None = None,
 ) -> Iterator[Stream]:
-    """A stream that has begun; it is stopped when the block ends."""
+    """A stream that has begun; it is stopped when the block ends.
+
+    Where it is known which master the session will have, what cannot work with it is said before
+    that starts.
+    """
     if isinstance(job.source, FromFolder):
         check_folder(job.source)
     store = open_store(job.store)
@@ -329,9 +334,11 @@ def streaming(
         if job.knowledge is not None:
             know(store, Knowledge.load(*job.knowledge), clock())
         checkpoint = checkpoint_at(job.checkpoint, store, job.source, job.target)
+        if master is not None:
+            _check_reach(master, store)
         with held(checkpoint):
             spark = session()
-            _check_reach(spark, store)
+            _check_reach(str(spark.sparkContext.master), store)
             heard = listener(gauges)
             spark.streams.addListener(heard)
             stream = Stream(job, store, checkpoint, spark, gauges, clock)
@@ -346,12 +353,11 @@ def streaming(
         store.close()
 
 
-def _check_reach(spark: "SparkSession", store: Store) -> None:
-    if store.is_local and not str(spark.sparkContext.master).startswith("local"):
+def _check_reach(master: str, store: Store) -> None:
+    if store.is_local and not master.startswith("local"):
         raise SensewireError(
-            f"the store {store.name} is a file of this machine, which the workers of "
-            f"{spark.sparkContext.master} cannot read; right would be postgresql://…, or "
-            "--master local[*]"
+            f"the store {store.name} is a file of this machine, which the workers of {master} "
+            "cannot read; right would be postgresql://…, or --master local[*]"
         )
 
 

@@ -8,6 +8,7 @@ which numbers have no gaps, and nobody sees a number before all that are smaller
 """
 
 import os
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -42,6 +43,7 @@ _CACHE = 65_536  # KiB
 _CHECKPOINT = 8_192  # pages of the write-ahead log after which it is folded in
 _WRITES = "sensewire_writes"
 _FULL = ("disk is full", "No space left", "disk I/O error", "53100")
+_MISTYPED = re.compile(r"(?:postgres\w*|sqlite)(?:\+\w+)?:")  # a URL without its two slashes
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _ROWS_AT_ONCE = 64  # that one statement adds
@@ -253,7 +255,7 @@ def moment_of(microseconds: int) -> datetime:
 
 
 def _url(place: str) -> tuple[URL, str]:
-    if "://" not in place:
+    if "://" not in place and not _MISTYPED.match(place):
         url = URL.create("sqlite", database=str(Path(place).absolute()))
         return url, place
     try:
@@ -274,8 +276,9 @@ def _url(place: str) -> tuple[URL, str]:
 
 
 def _without_password(place: str) -> str:
-    scheme, slashes, rest = place.partition("://")
-    return f"{scheme}{slashes}{rest.rpartition('@')[2].partition('?')[0]}"
+    scheme, colon, rest = place.partition(":")
+    slashes = rest[: len(rest) - len(rest.lstrip("/"))]
+    return f"{scheme}{colon}{slashes}{rest.lstrip('/').rpartition('@')[2].partition('?')[0]}"
 
 
 def _options(url: URL) -> dict[str, Any]:

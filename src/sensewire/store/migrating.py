@@ -16,6 +16,7 @@ NEWEST = "0001"
 """The revision that this program works with."""
 
 _TABLE = "alembic_version"
+_OURS = "heads"  # which every revision has; others use alembic too
 _LOCK = 7_305_437_162  # any number, the same for all of ours
 
 Transaction = Callable[[], AbstractContextManager[Connection]]
@@ -37,7 +38,7 @@ def migrated(writing: Transaction, reading: Transaction, name: str, *, create: b
 def _revision(connection: Connection, name: str, *, create: bool) -> str | None:
     """The revision of the tables that are there; None where there are none."""
     tables = inspect(connection).get_table_names()
-    if _TABLE not in tables:
+    if _TABLE not in tables or _OURS not in tables:
         if tables:
             raise SensewireError(
                 f"{name} holds other tables ({', '.join(sorted(tables)[:3])}, …), and is no store; "
