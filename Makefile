@@ -14,7 +14,7 @@ LAWS := tests/test_laws.py tests/explain/test_inquiry.py tests/explain/test_diff
 	tests/normalise tests/knowledge/test_hierarchy.py tests/match/test_agreement.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-long pytest bench lint format clean
+.PHONY: help demo test test-fast test-long pytest kernels bench lint format clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -22,15 +22,19 @@ help: ## say what there is
 demo: $(INSTALLED) ## run the stories under examples/ on Spark and print who gets what
 	@$(BIN)/sensewire demo
 
-test: lint pytest ## everything that a change must pass, the long tests apart
+test: $(INSTALLED) ## everything that a change must pass, the long tests apart
+	@$(MAKE) --no-print-directory --jobs=2 lint kernels
+	@$(MAKE) --no-print-directory pytest
 
-pytest: $(INSTALLED) lint
-	@echo "== kernels: compiled once, for all that follows"
-	@$(BIN)/sensewire warm | tail -n 1
+pytest: $(INSTALLED)
 	@echo "== pytest: tests and doctests that need no JVM"
 	@$(BIN)/pytest -m "not spark and not long" --numprocesses auto
 	@echo "== pytest: tests on Spark"
 	@$(BIN)/pytest -m "spark and not long"
+
+kernels: $(INSTALLED)
+	@echo "== kernels: compiled once, for all that follows"
+	@$(BIN)/sensewire warm | tail -n 1
 
 test-fast: $(INSTALLED) ## the tests that need no JVM
 	@echo "== pytest: what needs no JVM"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PAGE = (Path(__file__).parent.parent / "docs" / "stream.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_the_five_minutes(tmp_path: Path) -> None:
     starting, typed = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)

@@ -25,6 +25,7 @@ WORDNET = ROOT / "tests" / "knowledge" / "wordnet_sample"
 SMALL = ["--quick", "--events", "90", "--subscriptions", "60"]
 
 
+@pytest.mark.long
 def test_a_small_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "meaning.md"
     meaning.main([*SMALL, "--wordnet", str(WORDNET), "--out", str(out)])

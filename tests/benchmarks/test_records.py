@@ -38,6 +38,7 @@ def rows_of(found: Iterator[Row | LeftOut]) -> list[Row]:
     return [each for each in found if isinstance(each, Row)]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("few_events")
 def test_every_workload_and_contender_is_measured() -> None:
     effort = replace(TINY, sizes=(200,))

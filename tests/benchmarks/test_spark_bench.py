@@ -64,6 +64,7 @@ def rows_of(found: Iterator[Row | LeftOut]) -> list[Row]:
     return [each for each in found if isinstance(each, Row)]
 
 
+@pytest.mark.long
 def test_all_contenders_are_right(
     spark: "SparkSession", workload: Prepared, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -202,18 +202,21 @@ def test_what_would_have_made_it_match_does(
     assume(sent.home is not None)
     _, explanation = judged(known, asked, sent)
     (alternative,) = explanation.alternatives
-    missed = [part for part in alternative.parts if part.outcome is not Outcome.YES]
-    assume(missed and all(part.miss and part.miss.instead for part in missed))
+    missed = [
+        (part, part.miss.instead)
+        for part in alternative.parts
+        if part.outcome is not Outcome.YES and part.miss is not None and part.miss.instead
+    ]
+    assume(missed)
     added = [
-        Fact(sent.home or HOME, _attribute(part, asked, alternative.parts), part.miss.instead)
-        for part in missed
-        if part.miss is not None and part.miss.instead is not None
+        Fact(sent.home or HOME, _attribute(part, asked, alternative.parts), instead)
+        for part, instead in missed
     ]
     mended = Event("mended", sent.time, distinct((*sent.facts, *added)), sent.home)
     again = explained("s", asked, mended, known, OPERATORS).alternatives[0].parts
-    for before, after in zip(alternative.parts, again, strict=True):
-        if before in missed:
-            assert after.outcome is Outcome.YES, (before, after)
+    for part, _ in missed:
+        after = again[alternative.parts.index(part)]
+        assert after.outcome is Outcome.YES, (part, after)
 
 
 def _attribute(part: Part, asked: Subscription, parts: Sequence[Part]) -> Term:

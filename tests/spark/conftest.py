@@ -1,11 +1,15 @@
 """The cluster and the Kafka that tests on Spark share: started by the first test to ask, ended
-with the run."""
+with the run. And a store for each test of a stream: of both kinds, or a file where the kind makes
+no difference."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
+from sensewire.store.database import Store, open_store
+from tests.postgresql import Server
 from tests.spark.cluster import Cluster, cluster
 from tests.spark.kafka_broker import Broker, Connector, JarsMissingError, broker, connector
 
@@ -35,3 +39,23 @@ def kafka_connector() -> Connector:
         return connector()
     except JarsMissingError as error:
         pytest.skip(f"no connector to read from Kafka with: {error}")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """A store, empty: a file, or a database of a server."""
+    place = str(tmp_path / "store.db")
+    if request.param == "postgresql":
+        server: Server = request.getfixturevalue("postgresql")
+        place = server.database("stream")
+    opened = open_store(place)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def filed(tmp_path: Path) -> Iterator[Store]:
+    """A store that is a file."""
+    opened = open_store(tmp_path / "store.db")
+    yield opened
+    opened.close()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from pyarrow import ipc, parquet
 
 Record = dict[str, Any]
@@ -192,6 +193,10 @@ FORMATS: dict[str, Callable[[Path], object]] = {
     "payloads": _payloads,
 }
 """How a set of events is written, by format."""
+
+_USUAL = ("jsonl", "nq", "parquet", "documents", "payloads", "packed")
+SOME = [name if name in _USUAL else pytest.param(name, marks=pytest.mark.long) for name in FORMATS]
+"""The formats as parameters of a test: those that are like another are tried in long runs."""
 
 
 def write(format: str, folder: Path) -> Path:

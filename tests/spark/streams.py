@@ -34,7 +34,7 @@ from sensewire.events.records import line
 from sensewire.model.errors import EventError, SubscriptionError
 from sensewire.model.event import Event, Fact
 from sensewire.spark.gauges import Gauges, Reading
-from sensewire.spark.stream import MOST, StreamJob, streaming
+from sensewire.spark.stream import MOST, Stream, StreamJob, streaming
 from sensewire.spark.stream_places import FromLog, Target, ToTable
 from sensewire.store import schema
 from sensewire.store.database import LOG, Store, head, moment_of, open_store
@@ -157,6 +157,17 @@ def streamed(
     return gauges.now()
 
 
+@contextmanager
+def runs(
+    spark: "SparkSession", store: Store, folder: Path, most: int = MOST
+) -> Iterator[tuple[Stream, Gauges]]:
+    """A stream of the log in this process, that goes on."""
+    gauges = Gauges()
+    job = StreamJob(store.url, folder, FromLog(), TO_TABLE, most=most)
+    with streaming(job, lambda: spark, gauges) as stream:
+        yield stream, gauges
+
+
 def wait(until: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
     """Wait until something is so."""
     end = time.monotonic() + patience
@@ -174,11 +185,11 @@ def is_committed(store: Store) -> bool:
         return (connection.execute(done).scalar() or 0) >= last
 
 
-def wait_for_all(store: Store, running: Running, patience: float = PATIENCE) -> None:
-    """Wait until a stream has committed all that was published."""
+def wait_for_all(store: Store, running: Running | None = None, patience: float = PATIENCE) -> None:
+    """Wait until a stream, of this process or another, has committed all that was published."""
 
     def is_done() -> bool:
-        assert running.process.poll() is None, running.errors
+        assert running is None or running.process.poll() is None, running.errors
         return store.patiently(lambda: is_committed(store))
 
     wait(is_done, "the log to be committed", patience)
@@ -215,6 +226,11 @@ def ask(store: Store, texts: dict[str, str], now: datetime | None = None, **more
         judge = Judge(knowledge_of(connection))
     wishes = [judge.wished({"id": id, "text": text, **more}) for id, text in texts.items()]
     return subscribe(store, wishes, now or datetime.now(UTC))
+
+
+def ask_all(store: Store) -> None:
+    """Let a subscription of each kind stand: `s0` wants everything."""
+    ask(store, {f"s{n}": text for n, text in enumerate(TEXTS)})
 
 
 def cancel(store: Store, *ids: str) -> int:

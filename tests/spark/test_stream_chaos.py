@@ -4,7 +4,6 @@ come and go, events come twice, late and broken, the disk is full, the server di
 Each test ends with the store's notifications compared with what the oracle says of the whole log.
 """
 
-import io
 import json
 import os
 import random
@@ -14,80 +13,40 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyarrow import ipc
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from sensewire.cli.main import main
-from sensewire.events.kinds import Kind
-from sensewire.model.errors import SensewireError
-from sensewire.spark import failpoints
-from sensewire.spark.checkpoint import checkpoint_at
 from sensewire.spark.gauges import Gauges
 from sensewire.spark.stream import StreamJob, streaming
 from sensewire.spark.stream_places import FromLog, ToFiles, ToTable
 from sensewire.store import schema
-from sensewire.store.database import Column, Store, StoreAwayError, added, open_store
-from sensewire.store.dead import dead_letters, retry
+from sensewire.store.database import LOG, Column, Store, StoreAwayError, added, head, open_store
 from tests.postgresql import Server, UnavailableError, reachable_folder, server
 from tests.spark import streams
-from tests.spark.cluster import Cluster
 from tests.spark.streams import (
     Running,
     ask,
+    ask_all,
     begun,
     cancel,
     caught_up,
     check,
     events,
     publish,
-    publish_document,
-    publish_lines,
+    runs,
     streamed,
-    told,
 )
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-STORES = ["sqlite", "postgresql"]
 SOAK = float(os.environ.get("SENSEWIRE_SOAK", "600"))  # seconds
-
-
-@pytest.fixture(params=STORES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where the store is: a file, or a database of a server."""
-    if request.param == "sqlite":
-        return str(tmp_path / "store.db")
-    running: Server = request.getfixturevalue("postgresql")
-    return running.database("chaos")
-
-
-@pytest.fixture
-def store(place: str) -> Iterator[Store]:
-    """The store, empty."""
-    opened = open_store(place)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def filed(tmp_path: Path) -> Iterator[Store]:
-    """A store that is a file, where the kind of store makes no difference."""
-    opened = open_store(tmp_path / "store.db")
-    yield opened
-    opened.close()
-
-
-def ask_all(store: Store) -> None:
-    ask(store, {f"s{n}": text for n, text in enumerate(streams.TEXTS)})
 
 
 def many(name: str) -> dict[str, str]:
@@ -99,22 +58,22 @@ def many(name: str) -> dict[str, str]:
 
 
 @pytest.mark.spark
-def test_others_come_and_go_while_it_runs(store: Store, tmp_path: Path) -> None:
-    run = ("run", "--store", store.url, "--checkpoint", tmp_path / "stream")
-    with begun(tmp_path, *run) as running:
-        running.ready()
+def test_others_come_and_go_while_it_runs(
+    spark: "SparkSession", store: Store, tmp_path: Path
+) -> None:
+    with runs(spark, store, tmp_path / "stream") as (stream, _):
         with (
-            streams.traffic(tmp_path, store.url, "a", 12.0) as one,
-            streams.traffic(tmp_path, store.url, "b", 12.0) as two,
+            streams.traffic(tmp_path, store.url, "a", 8.0) as one,
+            streams.traffic(tmp_path, store.url, "b", 8.0) as two,
         ):
             ask(store, many("many"))
-            time.sleep(5.0)
+            time.sleep(4.0)
             ask(store, many("more"))
             cancel(store, *(f"many{n}" for n in range(0, 1_100, 3)))
             one.ended()
             two.ended()
-        streams.wait_for_all(store, running)
-        assert running.told_to_end() == 0, running.errors
+        streams.wait_for_all(store)
+        stream.stop()
     check(store)
     streams.keep_promises(store, [one, two])
 
@@ -149,252 +108,6 @@ def test_events_that_come_twice_or_late_or_in_another_order_are_the_same_events(
     often.close()
 
 
-@contextmanager
-def planted(spark: "SparkSession", what: str) -> Iterator[None]:
-    """Let workers fail at a fail-point."""
-    environment = spark.sparkContext.environment
-    environment[failpoints.VARIABLE] = what
-    try:
-        yield
-    finally:
-        del environment[failpoints.VARIABLE]
-
-
-def test_an_event_that_kills_the_worker_is_a_dead_letter_after_three_tries(
-    spark: "SparkSession", filed: Store, tmp_path: Path
-) -> None:
-    ask_all(filed)
-    poison = {3, 4, 250, 599}
-    made = events(0, 600)
-    for number in poison:
-        made[number]["what"] = "POISON"
-    publish(filed, made)
-    journal = tmp_path / "journal"
-    with planted(spark, f"match:POISON:{journal}"):
-        counted = streamed(spark, filed, tmp_path / "stream")
-        publish(filed, events(600, 50))
-        streamed(spark, filed, tmp_path / "stream")
-    assert (counted.events, counted.rejected) == (600 - len(poison), len(poison))
-    letters = dead_letters(filed)
-    assert {each.place for each in letters} == {f"log:{number + 1}" for number in poison}
-    assert all("died of SIGKILL" in each.reason for each in letters)
-    assert {json.loads(each.raw)["id"] for each in letters} == {f"e{number}" for number in poison}
-    assert max(Counter(journal.read_bytes().splitlines()).values()) <= 3
-    check(filed, without=[f"e{number}" for number in poison])
-    # Whatever killed the worker is mended: they are events as any other.
-    retry(filed, [], datetime.now(UTC))
-    query = letters[0].query
-    streamed(spark, filed, tmp_path / "stream")
-    assert dead_letters(filed) == []
-    assert told(filed) == streams.expected(filed, query=query)
-
-
-@dataclass(frozen=True, slots=True)
-class Poison:
-    """What is no event, between events of its format; how often one is rejected is counted."""
-
-    kind: Kind
-    name: str
-    good: bytes
-    bad: bytes
-    facts: bytes | None = None
-    reason: str = ""
-
-
-def _parquet(rows: list[dict[str, object]]) -> bytes:
-    out = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows), out)
-    return out.getvalue()
-
-
-def _arrow(rows: list[dict[str, object]]) -> bytes:
-    out = io.BytesIO()
-    table = pa.Table.from_pylist(rows)
-    with ipc.new_file(out, table.schema) as file:
-        file.write_table(table)
-    return out.getvalue()
-
-
-def _cloud_event(**more: object) -> bytes:
-    head = {"specversion": "1.0", "type": "t", "data": {"what": "bread", "price": 3}}
-    return json.dumps({**head, **more}).encode()
-
-
-GRAPH = b'<urn:s> <urn:what> "bread" <urn:g%d> .'
-TRIPLE = b'<urn:s> <urn:what> "bread" .'
-XML = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="urn:">%s</rdf:RDF>'
-XML_FACT = b'<rdf:Description rdf:about="urn:s"><what>bread</what></rdf:Description>'
-ROWS: list[dict[str, object]] = [{"id": "r1", "what": "bread"}, {"id": "r2", "what": "milk"}]
-MORE: list[dict[str, object]] = [{"id": "a1", "what": "bread"}, {"id": "a2", "what": "milk"}]
-
-POISONS = {
-    "json": Poison(Kind.LINES, "", b'{"id": "j1", "what": "bread"}', b'{"id": "j2", "what": '),
-    "no record": Poison(Kind.LINES, "", b'{"id": "n1", "what": "bread"}', b"5"),
-    "no text": Poison(Kind.LINES, "", b'{"id": "u1", "what": "bread"}', b'{"id": "\xff\xfe"}'),
-    "cloudevent": Poison(
-        Kind.LINES, "", _cloud_event(id="c1", source="/s"), _cloud_event(id="c2")
-    ),
-    "too long": Poison(
-        Kind.LINES, "", b'{"id": "l1", "what": "bread"}',
-        b'{"id": "l2", "what": "bread", "fill": "%s"}' % (b"x" * 5_000), reason="longer than",
-    ),
-    "nq": Poison(Kind.NQUADS, "e.nq", GRAPH % 1, b"<urn:s> oops <urn:g2> ."),
-    "trig": Poison(Kind.TRIG, "e.trig", b"<urn:g3> { %s }" % TRIPLE, b"<urn:g4> { oops }"),
-    "ttl": Poison(Kind.DOCUMENT, "e.ttl", TRIPLE, b"<urn:s>\n oops ."),
-    "rdf": Poison(Kind.DOCUMENT, "e.rdf", XML % XML_FACT, XML % b"<oops>"),
-    "jsonld": Poison(
-        Kind.DOCUMENT, "e.jsonld", b'{"@id": "urn:s", "urn:what": "bread"}', b'{"@id": [5}'
-    ),
-    "parquet": Poison(Kind.PARQUET, "e.parquet", _parquet(ROWS), _parquet(ROWS)[:-20]),
-    "arrow": Poison(Kind.ARROW, "e.arrow", _arrow(MORE), _arrow(MORE)[:200]),
-    "payload": Poison(Kind.PAYLOAD, "e.txt", b"a text", b"a text", b"no facts"),
-}  # fmt: skip
-
-
-def _publish_good(store: Store, each: Poison) -> None:
-    if each.kind is Kind.LINES:
-        publish_lines(store, each.good)
-        return
-    facts = b'{"what": "bread"}' if each.kind is Kind.PAYLOAD else None
-    publish_document(store, each.kind, each.good, each.name, facts)
-
-
-def _publish_bad(store: Store, each: Poison) -> None:
-    if each.kind is Kind.LINES:
-        publish_lines(store, each.bad)
-        return
-    publish_document(store, each.kind, each.bad, each.name, each.facts)
-
-
-def test_what_is_no_event_in_any_format_is_a_dead_letter_and_its_neighbours_are_matched(
-    spark: "SparkSession", store: Store, tmp_path: Path
-) -> None:
-    ask(store, {"bread": "what = bread", "all": "everything"})
-    for name, each in POISONS.items():
-        _publish_good(store, each)
-        _publish_bad(store, each)
-        publish(store, [{"id": f"after {name}", "what": "bread"}])
-    counted = streamed(spark, store, tmp_path / "stream", longest=2_000)
-    letters = sorted(dead_letters(store), key=lambda each: int(re.findall(r"\d+", each.place)[0]))
-    assert counted.rejected == len(letters) == len(POISONS)
-    for number, (letter, each) in enumerate(zip(letters, POISONS.values(), strict=True)):
-        place = 3 * number + 2
-        assert letter.place.startswith((f"log:{place}", f"log/{place}/")), letter
-        assert each.reason in letter.reason
-        assert letter.reason
-        assert each.bad.startswith(letter.raw.rstrip(b"\n"))
-        assert letter.raw
-        assert letter.facts == each.facts
-    found = told(store)
-    assert found == streams.expected(store, longest=2_000)
-    assert len({event for _, _, event in found}) == 2 * len(POISONS) + 2
-
-
-def test_a_dead_letter_is_matched_once_what_was_wrong_is_mended(
-    spark: "SparkSession", store: Store, tmp_path: Path
-) -> None:
-    ask(store, {"bread": "what = bread"})
-    fill = "x" * 100_000  # more than a dead letter keeps
-    publish(store, [{"id": "long", "what": "bread", "fill": fill}, {"id": "e", "what": "bread"}])
-    turtle = TRIPLE + b"\n# " + fill.encode()
-    publish_document(store, Kind.DOCUMENT, turtle, "e.ttl")
-    streamed(spark, store, tmp_path / "stream", longest=2_000)
-    letters = dead_letters(store)
-    assert [each.place for each in letters] == ["log:1", "log/3/e.ttl"]
-    assert {event for _, _, event in told(store)} == {"e"}
-    assert retry(store, [], datetime.now(UTC)) == 2
-    counted = streamed(spark, store, tmp_path / "stream")
-    assert (counted.events, counted.rejected) == (2, 0)
-    assert {event for _, _, event in told(store)} == {"e", "long", "log/5/e.ttl"}
-
-
-def test_an_event_with_a_character_that_a_store_does_not_have_does_not_end_the_stream(
-    spark: "SparkSession", store: Store, tmp_path: Path
-) -> None:
-    ask(store, {"all": "everything", "names": "select ?w where what = ?w"})
-    publish(store, [{"id": "a\0b", "what": "c\0d"}, {"id": "e", "what": "bread"}])
-    streamed(spark, store, tmp_path / "stream")
-    assert len(told(store)) == 4
-    assert {event for id, _, event in told(store) if id == "all"} >= {"e"}
-
-
-def failed(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    """What a command complains of that ends with exit code 2."""
-    assert main(list(map(str, arguments))) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("sensewire: ")
-    assert "Traceback" not in said
-    return said
-
-
-def test_the_checkpoint_of_another_stream_is_refused(
-    filed: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "stream"
-    begun_once = checkpoint_at(folder, filed, FromLog(), ToTable())
-    begun_once.spark.mkdir()
-    (begun_once.spark / "metadata").write_text("{}")  # as Spark leaves it
-    other = open_store(tmp_path / "other.db")
-    other.close()
-    said = failed(capsys, "run", "--store", tmp_path / "other.db", "--checkpoint", folder)
-    assert f"--checkpoint {folder} belongs to another stream: its store is" in said
-    (tmp_path / "in").mkdir()
-    source = f"folder:{tmp_path / 'in'}"
-    said = failed(
-        capsys, "pipeline", "--store", filed.url, "--checkpoint", folder, "--source", source
-    )
-    assert "belongs to another stream: its source is" in said
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos" / "a.jpg").write_bytes(b"a")
-    said = failed(capsys, "run", "--store", filed.url, "--checkpoint", tmp_path / "photos")
-    assert "holds other things" in said
-
-
-def test_a_store_of_a_newer_program_is_refused_by_every_command(
-    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with store.writing() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    at = ("--store", store.url)
-    for command in (
-        ("run", "--checkpoint", tmp_path / "stream", *at),
-        ("publish", "--event", "{}", *at),
-        ("subscribe", "a", "price < 1", *at),
-        ("dead", "list", *at),
-        ("notifications", *at),
-    ):
-        said = failed(capsys, *command)
-        assert "was written by a newer Sensewire" in said
-        assert "9999" in said
-
-
-def test_a_sink_of_another_stream_is_refused(
-    spark: "SparkSession", filed: Store, tmp_path: Path
-) -> None:
-    out = ToFiles("parquet", str(tmp_path / "out"))
-    streamed(spark, filed, tmp_path / "stream", target=out)
-    with pytest.raises(SensewireError, match="belongs to another stream"):
-        streamed(spark, filed, tmp_path / "other", target=out)
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "a.txt").write_text("a")
-    with pytest.raises(SensewireError, match="holds other files already"):
-        streamed(
-            spark, filed, tmp_path / "third", target=ToFiles("parquet", str(tmp_path / "full"))
-        )
-
-
-@pytest.mark.spark
-def test_a_cluster_with_a_store_that_is_a_file_is_refused(
-    filed: Store, standalone: Cluster, tmp_path: Path
-) -> None:
-    run = ("run", "--store", filed.url, "--checkpoint", tmp_path / "stream")
-    with begun(tmp_path, *run, "--master", standalone.master) as running:
-        assert running.ended() == 2
-        assert "is a file of this machine, which the workers of" in running.errors
-        assert "right would be postgresql://" in running.errors
-        assert "Traceback" not in running.errors
-
-
 @pytest.fixture
 def mortal() -> Iterator[Server]:
     """A server of PostgreSQL that a test may kill."""
@@ -408,14 +121,12 @@ def mortal() -> Iterator[Server]:
 
 @pytest.mark.spark
 def test_a_stream_goes_on_by_itself_when_its_server_was_killed_and_started_again(
-    mortal: Server, tmp_path: Path
+    spark: "SparkSession", mortal: Server, tmp_path: Path
 ) -> None:
     place = mortal.database("mortal")
     store = open_store(place)
     ask_all(store)
-    run = ("run", "--store", place, "--checkpoint", tmp_path / "stream", "--most", "500")
-    with begun(tmp_path, *run) as running:
-        running.ready()
+    with runs(spark, store, tmp_path / "stream", most=500) as (stream, _):
         with streams.traffic(tmp_path, place, "t", 16.0, rate=1_000.0) as traffic:
             for away in (0.0, 2.0, 0.5):
                 time.sleep(2.5)
@@ -423,8 +134,8 @@ def test_a_stream_goes_on_by_itself_when_its_server_was_killed_and_started_again
                 time.sleep(away)
                 mortal.start()
             traffic.ended()
-            streams.wait_for_all(store, running)
-        assert running.told_to_end() == 0, running.errors
+            streams.wait_for_all(store)
+        stream.stop()
         store.patiently(lambda: check(store))
         streams.keep_promises(store, [traffic])
     store.close()
@@ -494,7 +205,7 @@ def end_for_want_of_room(running: Running, named: Path) -> None:
 
 @pytest.mark.spark
 def test_a_disk_that_is_full_under_the_store_ends_publishing_and_the_stream_and_loses_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    spark: "SparkSession", tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with small_disk(tmp_path / "disk", "6m") as disk:
         place = disk / "store.db"
@@ -522,7 +233,7 @@ def test_a_disk_that_is_full_under_the_store_ends_publishing_and_the_stream_and_
         assert sum(row.last - row.first + 1 for row in logged) == acknowledged
         subprocess.run(["mount", "-o", "remount,size=500m", str(disk)], check=True)
         publish(store, events(acknowledged, 100))
-        caught_up(tmp_path, *run[:-1], "50000")
+        streamed(spark, store, tmp_path / "stream")
         assert len({event for id, _, event in check(store) if id == "s0"}) == acknowledged + 100
         store.close()
 
@@ -656,4 +367,8 @@ def test_a_stream_that_runs_for_long_needs_no_more_memory_and_loses_nothing(
         assert last <= 1.1 * second + 30_720, (name, [sample.get(name, 0) for sample in samples])
     found = check(filed)
     streams.keep_promises(filed, [traffic])
-    assert len({event for _, _, event in found}) > 100 * SOAK
+    with filed.reading() as connection:
+        published = head(connection, LOG)
+    assert published > 950 * SOAK
+    # Whoever wants everything comes and goes, too: most events have somebody, and not all.
+    assert 0.2 * published < len({event for _, _, event in found}) < published

@@ -9,38 +9,32 @@ import random
 import re
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import select
 
 from sensewire.store import schema
-from sensewire.store.database import Store, open_store
+from sensewire.store.database import Store
 from sensewire.store.failpoints import PLACES, VARIABLE
-from tests.postgresql import Server
 from tests.spark import streams
-from tests.spark.streams import ask, begun, cancel, caught_up, check, events, publish
+from tests.spark.streams import (
+    ask,
+    ask_all,
+    begun,
+    cancel,
+    caught_up,
+    check,
+    events,
+    publish,
+    streamed,
+)
 
-STORES = ["sqlite", "postgresql"]
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 KILLS = int(os.environ.get("SENSEWIRE_KILLS", "20"))
-
-
-@pytest.fixture(params=STORES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where the store is: a file, or a database of a server."""
-    if request.param == "sqlite":
-        return str(tmp_path / "store.db")
-    server: Server = request.getfixturevalue("postgresql")
-    return server.database("crashes")
-
-
-@pytest.fixture
-def store(place: str) -> Iterator[Store]:
-    """The store, empty."""
-    opened = open_store(place)
-    yield opened
-    opened.close()
 
 
 def command(store: Store, folder: Path) -> tuple[str | Path, ...]:
@@ -48,75 +42,71 @@ def command(store: Store, folder: Path) -> tuple[str | Path, ...]:
     return ("run", "--store", store.url, "--checkpoint", folder / "stream", "--most", "40")
 
 
+def catch_up(spark: "SparkSession", store: Store, folder: Path) -> None:
+    """Let the stream match what is left: in this process, which has a Spark already."""
+    streamed(spark, store, folder / "stream", most=5_000)
+
+
 @pytest.mark.spark
-@pytest.mark.parametrize("dies_at", [place for place in PLACES if place != "swap"])
-def test_a_stream_that_is_killed_at_a_fail_point_loses_and_doubles_nothing(
-    store: Store, tmp_path: Path, dies_at: str
+def test_a_stream_that_is_killed_at_every_fail_point_loses_and_doubles_nothing(
+    spark: "SparkSession", store: Store, tmp_path: Path
 ) -> None:
-    ask(store, {f"s{n}": text for n, text in enumerate(streams.TEXTS)})
-    for first in (0, 40, 80):
+    run = command(store, tmp_path)
+    ask_all(store)
+    publish(store, events(0, 40))
+    first = 40
+    for batch, dies_at in enumerate((place for place in PLACES if place != "swap"), 1):
         publish(store, events(first, 40))
-    run = command(store, tmp_path)
-    planted = {VARIABLE: f"stream:{dies_at}:1"}
-    with begun(tmp_path, *run, "--trigger", "available-now", **planted) as running:
-        assert running.ended() == -signal.SIGKILL
-    assert streams.last_batch(store) == (0 if dies_at == "delta" else 1)
-    # They stood when the batch that died was published, and so they get it.
-    cancel(store, "s0", "s1")
-    ask(store, {"s0": "price < 50", "late": "everything"})
-    publish(store, events(120, 40))
-    caught_up(tmp_path, *run)
-    assert len(check(store)) > 100
-
-
-@pytest.mark.spark
-def test_a_stream_that_is_killed_while_a_new_index_is_put_to_use_loses_and_doubles_nothing(
-    store: Store, tmp_path: Path
-) -> None:
-    run = command(store, tmp_path)
+        planted = {VARIABLE: f"stream:{dies_at}:{batch}"}
+        with begun(tmp_path, *run, "--trigger", "available-now", **planted) as running:
+            assert running.ended() == -signal.SIGKILL
+        assert streams.last_batch(store) == (batch - 1 if dies_at == "delta" else batch)
+        # They stood when the batch that died was published, and so they get it.
+        cancel(store, f"s{2 * batch - 2}", f"s{2 * batch - 1}")
+        ask(store, {f"s{2 * batch - 2}": "price < 50", f"late{batch}": "everything"})
+        first += 40
     with begun(tmp_path, *run, **{VARIABLE: "stream:swap:0"}) as running:
         running.ready()
-        ask(store, {f"s{n}": streams.TEXTS[1:][n % 8] for n in range(1_100)})
-        first = 0
+        ask(store, {f"many{n}": streams.TEXTS[1:][n % 8] for n in range(1_100)})
         while running.process.poll() is None:
             publish(store, events(first, 4))
             first += 4
             assert first < 2_000
             time.sleep(0.1)
         assert running.ended() == -signal.SIGKILL
-    cancel(store, *(f"s{n}" for n in range(0, 1_100, 2)))
+    cancel(store, *(f"many{n}" for n in range(0, 1_100, 2)))
     publish(store, events(first, 40))
-    caught_up(tmp_path, *run)
-    assert len(check(store)) > 100
+    catch_up(spark, store, tmp_path)
+    assert len(check(store)) > 1_000
 
 
 @pytest.mark.spark
 def test_a_stream_that_is_told_to_end_ends_its_batch_and_counts(
-    store: Store, tmp_path: Path
+    spark: "SparkSession", filed: Store, tmp_path: Path
 ) -> None:
-    ask(store, {f"s{n}": text for n, text in enumerate(streams.TEXTS)})
+    ask_all(filed)
     for first in range(0, 2_000, 40):
-        publish(store, events(first, 40))
-    run = command(store, tmp_path)
+        publish(filed, events(first, 40))
+    run = command(filed, tmp_path)
     with begun(tmp_path, *run) as running:
         running.ready()
-        streams.wait(lambda: streams.last_batch(store) >= 2, "the third batch")
+        streams.wait(lambda: streams.last_batch(filed) >= 2, "the third batch")
         assert running.told_to_end() == 0
         last = running.output.splitlines()[-1]
         assert running.errors == ""
     table = schema.batches
-    with store.reading() as connection:
+    with filed.reading() as connection:
         done = connection.execute(select(table.c.done, table.c.events)).all()
     assert 3 <= len(done) < 50
     assert all(row.done is not None for row in done)
     counts = re.fullmatch(r"(\d+) events, (\d+) matches, 0 repeats, 0 rejected, 0 failed", last)
     assert counts is not None, last
     assert (int(counts[1]), int(counts[2])) == (
-        sum(row.events for row in done), len(streams.told(store)),
+        sum(row.events for row in done), len(streams.told(filed)),
     )  # fmt: skip
-    publish(store, events(2_000, 40))
-    caught_up(tmp_path, *run, "--most", "1000")
-    assert len(check(store)) > 1_000
+    publish(filed, events(2_000, 40))
+    catch_up(spark, filed, tmp_path)
+    assert len(check(filed)) > 1_000
 
 
 @pytest.mark.long
