@@ -37,7 +37,7 @@ from sensewire.spark.gauges import Gauges, Reading
 from sensewire.spark.stream import MOST, Stream, StreamJob, streaming
 from sensewire.spark.stream_places import FromLog, Target, ToTable
 from sensewire.store import schema
-from sensewire.store.database import LOG, Store, head, moment_of, open_store
+from sensewire.store.database import LOG, Store, head, moment_of, opened_store
 from sensewire.store.indexing import LOG_ORDER, tenure_of
 from sensewire.store.knowing import knowledge_of
 from sensewire.store.log import Entry, append, entries_of_lines
@@ -97,8 +97,8 @@ class Running:
         return self.process.wait(PATIENCE)
 
     def told_to_end(self) -> int:
-        """The same, after a word to it."""
-        self.process.terminate()
+        """The same, after a word to all of its processes, as `timeout` has it and systemd."""
+        os.killpg(self.process.pid, signal.SIGTERM)
         return self.ended()
 
     def kill(self) -> None:
@@ -185,11 +185,14 @@ def is_committed(store: Store) -> bool:
         return (connection.execute(done).scalar() or 0) >= last
 
 
-def wait_for_all(store: Store, running: Running | None = None, patience: float = PATIENCE) -> None:
-    """Wait until a stream, of this process or another, has committed all that was published."""
+def wait_for_all(store: Store, running: Running | Gauges, patience: float = PATIENCE) -> None:
+    """Wait until a stream, of another process or of this, has committed all that was published."""
 
     def is_done() -> bool:
-        assert running is None or running.process.poll() is None, running.errors
+        if isinstance(running, Gauges):
+            assert running.now().state != "ended", running.now().error
+        else:
+            assert running.process.poll() is None, running.errors
         return store.patiently(lambda: is_committed(store))
 
     wait(is_done, "the log to be committed", patience)
@@ -390,7 +393,7 @@ def keep_promises(store: Store, some: Sequence[Traffic]) -> None:
 
 def _come_and_go(place: str, name: str, journal: Path, seconds: float, rate: float) -> None:
     """What the other process does."""
-    store = open_store(place, create=False)
+    store = opened_store(place)
     chance = random.Random(name)
     signal.signal(signal.SIGTERM, lambda *_: setattr(chance, "over", True))
     begin = time.monotonic()

@@ -13,12 +13,14 @@ it is an extra, and slow to import.
 
 import os
 import re
+import signal
 import socket
+import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sensewire.model.errors import SensewireError
 from sensewire.spark.classes import mapping_options
@@ -81,12 +83,42 @@ def spark_session(*, master: str | None, settings: Mapping[str, str] = {}) -> "S
         if name not in submitted or name in settings:
             builder = builder.config(name, value)
     try:
-        if ours.get(PACKAGES) and not submitted:
-            start_with_packages({**ours, "spark.master": master})
-        return builder.getOrCreate()
+        with _deaf_jvm():
+            if ours.get(PACKAGES) and not submitted:
+                start_with_packages({**ours, "spark.master": master})
+            return builder.getOrCreate()
     except (PySparkException, Py4JError) as error:
         reason = " ".join(str(error).splitlines()[:2])
         raise SensewireError(f"Spark did not start on {master}: {reason}") from error
+
+
+@contextmanager
+def _deaf_jvm() -> Iterator[None]:
+    """Have the JVM, if it is started meanwhile, ignore SIGTERM, as PySpark has it ignore Ctrl-C.
+
+    Whoever asks all processes of a command to end, as `timeout` and systemd do, would have Spark
+    end under a batch that we are about to end. The JVM ends when we do: its input is closed then.
+    """
+    from pyspark import java_gateway
+
+    def start(command: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
+        before = options.pop("preexec_fn", None)
+
+        def ignoring() -> None:
+            if before is not None:
+                before()
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+        return subprocess.Popen(command, preexec_fn=ignoring, **options)
+
+    if sys.platform == "win32":  # where there is no such signal, nor a process before another
+        yield
+        return
+    kept, java_gateway.Popen = java_gateway.Popen, start
+    try:
+        yield
+    finally:
+        java_gateway.Popen = kept
 
 
 def settings_in(texts: Sequence[str]) -> dict[str, str]:

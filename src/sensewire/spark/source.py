@@ -7,7 +7,10 @@ streams that have their events from elsewhere: dead letters that somebody had pu
 Spark asks in processes of their own, which import this module when they start: so it is light.
 """
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -27,6 +30,8 @@ NAME = "sensewire-log"
 SCHEMA = "after long, upto long"
 
 _POSITION = "position"
+_RUNNER = "pyspark.sql.streaming.python_streaming_source_runner"  # the process that is asked
+_PLANNER = "pyspark.daemon pyspark.sql.worker."
 _SPLIT_FROM = 4_096
 """Events of a batch that are worth a second task."""
 
@@ -127,7 +132,40 @@ class LogSource(DataSource):
         return SCHEMA
 
     def streamReader(self, schema: Any) -> LogStream:
+        spec = sys.modules["__main__"].__spec__
+        if spec is not None and spec.name == _RUNNER:
+            sys.excepthook = _tell_unless_left
         return LogStream(self.options)
+
+
+def _tell_unless_left(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Say what ended this process, unless it is that Spark has closed the connection: so it does
+    when a stream ends, and the traceback would stand on the terminal if we are fast enough."""
+    if not isinstance(error, ConnectionError):
+        sys.__excepthook__(kind, error, trace)
+
+
+def dismiss_planners(spark: "SparkSession") -> None:
+    """End the processes in which Spark has planned to read the log, six of them.
+
+    It would keep them for a minute, then close their connections: each would write a traceback on
+    the terminal. Nobody may be planning when this is called; who plans later gets new ones.
+    """
+    from py4j.protocol import Py4JError
+
+    with suppress(Py4JError):  # what is left behind harms nobody
+        for planner in planners(spark):
+            for each in (*planner.descendants().toArray(), planner):
+                each.destroyForcibly()
+
+
+def planners(spark: "SparkSession") -> list[Any]:
+    """The processes of that kind that others are forked from, as Java has them."""
+    jvm: Any = spark.sparkContext._jvm
+    children = jvm.java.lang.ProcessHandle.current().children().toArray()
+    return [child for child in children if _PLANNER in child.info().commandLine().orElse("")]
 
 
 def log_table(

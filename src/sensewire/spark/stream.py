@@ -35,7 +35,7 @@ from sensewire.spark.hot import HotIndex
 from sensewire.spark.ingest import sliced
 from sensewire.spark.session import JAVA_OPTIONS
 from sensewire.spark.sinks import DeltaSink, MessageSink, Names, ParquetSink, Sink, told_of
-from sensewire.spark.source import log_table
+from sensewire.spark.source import dismiss_planners, log_table
 from sensewire.spark.stream_match import founds_in, matched_stream
 from sensewire.spark.stream_places import (
     FromFolder,
@@ -124,6 +124,7 @@ class Stream:
         self._error: BaseException | None = None
         self._stopping = threading.Event()
         self._in_batch = threading.Lock()
+        self._is_planned = False
         self._query: StreamingQuery | None = None
 
     def start(self) -> None:
@@ -136,7 +137,9 @@ class Stream:
             opening.result()
 
     def _begin(self) -> None:
-        writer = self._arriving().writeStream.foreachBatch(self._each)
+        arriving = self._arriving()
+        dismiss_planners(self._spark)
+        writer = arriving.writeStream.foreachBatch(self._each)
         writer = writer.option("checkpointLocation", self._checkpoint.spark.absolute().as_uri())
         if self._job.trigger == "available-now":
             writer = writer.trigger(availableNow=True)
@@ -259,6 +262,9 @@ class Stream:
                     None if oldest is None else (microseconds(self._clock()) - oldest) / 1e6,
                 )
             )
+        if not self._is_planned:
+            self._is_planned = True
+            dismiss_planners(self._spark)
         self._hot.compact_if_many()
 
     def _deliver(self, sink: Sink, batch: int, new: Fresh) -> None:

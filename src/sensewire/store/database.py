@@ -89,19 +89,7 @@ class Store:
 
     def patiently(self, work: Callable[[], Result], patience: float = PATIENCE) -> Result:
         """Do what may be done twice, and again while a server is away."""
-        until = time.monotonic() + patience
-        pause = 0.05
-        while True:
-            try:
-                return work()
-            except StoreAwayError as error:
-                if time.monotonic() + pause > until:
-                    raise StoreError(
-                        f"{self.name} was not there for {patience:.0f} s: {error.reason}; start "
-                        "the server, then this again: nothing that was acknowledged is lost"
-                    ) from error
-            time.sleep(pause)
-            pause = min(2 * pause, 2.0)
+        return patiently(work, patience)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -134,10 +122,29 @@ class StoreAwayError(StoreError):
     """The server is not there, or went away: whoever can wait tries again."""
 
     def __init__(self, name: str, reason: str) -> None:
+        self.name = name
         self.reason = reason
         super().__init__(
             f"{name} cannot be reached: {reason}; is the server running, and the address right?"
         )
+
+
+def patiently(work: Callable[[], Result], patience: float = PATIENCE) -> Result:
+    """Do what may be done twice, and again while a server is away: whatever opens the store, or
+    works with it, while a stream runs."""
+    until = time.monotonic() + patience
+    pause = 0.05
+    while True:
+        try:
+            return work()
+        except StoreAwayError as error:
+            if time.monotonic() + pause > until:
+                raise StoreError(
+                    f"{error.name} was not there for {patience:.0f} s: {error.reason}; start the "
+                    "server, then this again: nothing that was acknowledged is lost"
+                ) from error
+        time.sleep(pause)
+        pause = min(2 * pause, 2.0)
 
 
 def open_store(place: str | Path, *, create: bool = True) -> Store:
@@ -171,8 +178,9 @@ def open_store(place: str | Path, *, create: bool = True) -> Store:
 
 @lru_cache(maxsize=2)
 def opened_store(url: str) -> Store:
-    """A store that is there, once a process: for processes that others start."""
-    return open_store(url, create=False)
+    """A store that is there, once a process: for processes that a running stream starts, and that
+    may do so at the very moment that the server is away."""
+    return patiently(lambda: open_store(url, create=False))
 
 
 def stated_store(given: str | None) -> str:

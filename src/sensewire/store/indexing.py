@@ -37,7 +37,7 @@ from sensewire.store.database import (
     head,
     microseconds,
     moment_of,
-    open_store,
+    opened_store,
 )
 from sensewire.store.knowing import knowledge_of
 from sensewire.store.log import first_arrival
@@ -215,7 +215,7 @@ def _main(arguments: Sequence[str]) -> int:
     elif given.sample is not None:
         statistics = sample_of(given.sample.read_bytes().splitlines(), now)
     try:
-        store = open_store(os.environ[VARIABLE], create=False)
+        store = opened_store(os.environ[VARIABLE])
         compile_index(store, given.query, given.folder, given.order, now, statistics)
     except SensewireError as error:
         print(error, file=sys.stderr)

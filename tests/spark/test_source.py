@@ -1,0 +1,114 @@
+"""The log as a source of Spark's, and the processes that Spark starts for it: none of them writes
+on the terminal when it is no longer needed."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING, Any
+
+import pytest
+
+from sensewire.spark.source import LogSource, planners
+from sensewire.store.database import Store, open_store
+from tests.spark.streams import ask, publish, runs, wait, wait_for_all
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ENOUGH = 20.0  # seconds
+INITIAL_OFFSET, REPORT_OFFSET = 884, 892  # what Spark asks, as numbers
+
+
+@contextmanager
+def asked(url: str, errors: Path) -> Iterator[tuple["subprocess.Popen[bytes]", IO[bytes]]]:
+    """The process that Spark asks for the log, and a connection to it as Spark has it."""
+    from pyspark.serializers import CPickleSerializer, read_int, write_int, write_with_length
+    from pyspark.sql.types import LongType, StructType
+
+    source = LogSource({"store": url, "most": "0", "tasks": "1"})
+    columns = StructType().add("after", LongType()).add("upto", LongType())
+    # The path of a socket has a hundred letters at most, and a test's folder has more.
+    with TemporaryDirectory(prefix="sensewire-") as folder, socket.socket(socket.AF_UNIX) as spark:
+        path = f"{folder}/socket"
+        spark.bind(path)
+        spark.listen()
+        with (
+            errors.open("wb") as written,
+            subprocess.Popen(
+                [sys.executable, "-m", "pyspark.sql.streaming.python_streaming_source_runner"],
+                env={**os.environ, "PYTHON_WORKER_FACTORY_SOCK_PATH": path},
+                stderr=written,
+            ) as process,
+        ):
+            connection, _ = spark.accept()
+            with connection, connection.makefile("rwb") as wire:
+                pickled: Any = CPickleSerializer()
+                assert read_int(wire) == process.pid
+                write_with_length(b"%d.%d" % sys.version_info[:2], wire)
+                write_with_length(folder.encode(), wire)
+                write_int(0, wire)  # further files
+                write_with_length(pickled.dumps(source), wire)
+                write_with_length(columns.json().encode(), wire)
+                write_int(100, wire)  # rows of a batch
+                wire.flush()
+                assert read_int(wire) == 0
+                yield process, wire
+            process.wait(ENOUGH)
+
+
+@pytest.mark.parametrize("question", [None, INITIAL_OFFSET], ids=["idle", "before it answers"])
+def test_who_is_asked_for_the_log_ends_without_a_word_when_spark_has_gone(
+    tmp_path: Path, question: int | None
+) -> None:
+    from pyspark.serializers import write_int
+
+    store = open_store(tmp_path / "store.db")
+    errors = tmp_path / "errors"
+    with asked(store.url, errors) as (process, wire):
+        if question is not None:
+            write_int(question, wire)
+            wire.flush()
+            time.sleep(0.3)  # what is not read by then is lost with the connection
+    assert process.returncode != 0
+    assert errors.read_text() == ""
+    store.close()
+
+
+def test_who_is_asked_for_the_log_says_what_went_wrong(tmp_path: Path) -> None:
+    from pyspark.serializers import SpecialLengths, read_int, write_int
+
+    with asked(str(tmp_path / "none.db"), tmp_path / "errors") as (_, wire):
+        write_int(REPORT_OFFSET, wire)
+        wire.flush()
+        assert read_int(wire) == SpecialLengths.PYTHON_EXCEPTION_THROWN
+        said = wire.read(read_int(wire)).decode()
+    assert "there is no store" in said
+
+
+def test_only_a_lost_connection_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    from sensewire.spark.source import _tell_unless_left
+
+    for error in (BrokenPipeError(), ConnectionResetError()):
+        _tell_unless_left(type(error), error, None)
+    assert capsys.readouterr().err == ""
+    _tell_unless_left(ValueError, ValueError("a fault"), None)
+    assert capsys.readouterr().err == "ValueError: a fault\n"
+
+
+def test_processes_that_planned_a_stream_are_ended(
+    spark: "SparkSession", filed: Store, tmp_path: Path
+) -> None:
+    ask(filed, {"all": "everything"})
+    with runs(spark, filed, tmp_path / "stream") as (_, gauges):
+        publish(filed, [{"id": "a"}])
+        wait_for_all(filed, gauges)
+        wait(lambda: not planners(spark), "their end", ENOUGH)
+        publish(filed, [{"id": "b"}])
+        wait_for_all(filed, gauges)
+        assert not planners(spark)
