@@ -8,9 +8,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,12 +24,38 @@ if TYPE_CHECKING:
 
 ENOUGH = 20.0  # seconds
 INITIAL_OFFSET, REPORT_OFFSET = 884, 892  # what Spark asks, as numbers
+THROWN = -2  # what answers that an exception follows
+
+
+@dataclass(slots=True)
+class Wire:
+    """A connection on which numbers and bytes are sent as Spark sends them; Any: a socket's file,
+    which can be read and written."""
+
+    file: Any
+
+    def number(self) -> int:
+        """Read a number."""
+        return int.from_bytes(self.file.read(4), "big", signed=True)
+
+    def text(self) -> str:
+        """Read a text."""
+        return str(self.file.read(self.number()), "utf-8")
+
+    def write(self, *items: int | bytes) -> None:
+        """Write numbers and bytes."""
+        for item in items:
+            if isinstance(item, bytes):
+                self.file.write(len(item).to_bytes(4, "big") + item)
+            else:
+                self.file.write(item.to_bytes(4, "big"))
+        self.file.flush()
 
 
 @contextmanager
-def asked(url: str, errors: Path) -> Iterator[tuple["subprocess.Popen[bytes]", IO[bytes]]]:
+def asked(url: str, errors: Path) -> Iterator[tuple["subprocess.Popen[bytes]", "Wire"]]:
     """The process that Spark asks for the log, and a connection to it as Spark has it."""
-    from pyspark.serializers import CPickleSerializer, read_int, write_int, write_with_length
+    from pyspark.serializers import CPickleSerializer
     from pyspark.sql.types import LongType, StructType
 
     source = LogSource({"store": url, "most": "0", "tasks": "1"})
@@ -47,17 +74,19 @@ def asked(url: str, errors: Path) -> Iterator[tuple["subprocess.Popen[bytes]", I
             ) as process,
         ):
             connection, _ = spark.accept()
-            with connection, connection.makefile("rwb") as wire:
+            with connection, connection.makefile("rwb") as file:
+                wire = Wire(file)
                 pickled: Any = CPickleSerializer()
-                assert read_int(wire) == process.pid
-                write_with_length(b"%d.%d" % sys.version_info[:2], wire)
-                write_with_length(folder.encode(), wire)
-                write_int(0, wire)  # further files
-                write_with_length(pickled.dumps(source), wire)
-                write_with_length(columns.json().encode(), wire)
-                write_int(100, wire)  # rows of a batch
-                wire.flush()
-                assert read_int(wire) == 0
+                assert wire.number() == process.pid
+                wire.write(
+                    b"%d.%d" % sys.version_info[:2],
+                    folder.encode(),
+                    0,  # further files
+                    pickled.dumps(source),
+                    columns.json().encode(),
+                    100,  # rows of a batch
+                )
+                assert wire.number() == 0
                 yield process, wire
             process.wait(ENOUGH)
 
@@ -66,14 +95,11 @@ def asked(url: str, errors: Path) -> Iterator[tuple["subprocess.Popen[bytes]", I
 def test_who_is_asked_for_the_log_ends_without_a_word_when_spark_has_gone(
     tmp_path: Path, question: int | None
 ) -> None:
-    from pyspark.serializers import write_int
-
     store = open_store(tmp_path / "store.db")
     errors = tmp_path / "errors"
     with asked(store.url, errors) as (process, wire):
         if question is not None:
-            write_int(question, wire)
-            wire.flush()
+            wire.write(question)
             time.sleep(0.3)  # what is not read by then is lost with the connection
     assert process.returncode != 0
     assert errors.read_text() == ""
@@ -81,13 +107,10 @@ def test_who_is_asked_for_the_log_ends_without_a_word_when_spark_has_gone(
 
 
 def test_who_is_asked_for_the_log_says_what_went_wrong(tmp_path: Path) -> None:
-    from pyspark.serializers import SpecialLengths, read_int, write_int
-
     with asked(str(tmp_path / "none.db"), tmp_path / "errors") as (_, wire):
-        write_int(REPORT_OFFSET, wire)
-        wire.flush()
-        assert read_int(wire) == SpecialLengths.PYTHON_EXCEPTION_THROWN
-        said = wire.read(read_int(wire)).decode()
+        wire.write(REPORT_OFFSET)
+        assert wire.number() == THROWN
+        said = wire.text()
     assert "there is no store" in said
 
 

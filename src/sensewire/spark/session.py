@@ -101,6 +101,9 @@ def _deaf_jvm() -> Iterator[None]:
     """
     from pyspark import java_gateway
 
+    gateway: Any = java_gateway  # Any: PySpark states no types here
+    plain = gateway.Popen
+
     def start(command: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
         before = options.pop("preexec_fn", None)
 
@@ -109,16 +112,14 @@ def _deaf_jvm() -> Iterator[None]:
                 before()
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
-        return subprocess.Popen(command, preexec_fn=ignoring, **options)
+        started: subprocess.Popen[bytes] = plain(command, preexec_fn=ignoring, **options)
+        return started
 
-    if sys.platform == "win32":  # where there is no such signal, nor a process before another
-        yield
-        return
-    kept, java_gateway.Popen = java_gateway.Popen, start
+    gateway.Popen = plain if sys.platform == "win32" else start
     try:
         yield
     finally:
-        java_gateway.Popen = kept
+        gateway.Popen = plain
 
 
 def settings_in(texts: Sequence[str]) -> dict[str, str]:

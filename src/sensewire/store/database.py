@@ -9,6 +9,7 @@ which numbers have no gaps, and nobody sees a number before all that are smaller
 
 import os
 import re
+import sqlite3
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -312,8 +313,8 @@ def _prepare_sqlite(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions begin where we say, and as we say
+        _set_journal(connection)
         for pragma in (
-            "journal_mode=wal",
             "synchronous=full",
             f"busy_timeout={_BUSY}",
             f"cache_size=-{_CACHE}",
@@ -326,6 +327,19 @@ def _prepare_sqlite(engine: Engine) -> None:
         # One who reads first and writes later may be refused in the middle; so writers say so.
         writes = connection.get_execution_options().get(_WRITES)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _set_journal(connection: sqlite3.Connection) -> None:
+    """Write ahead. SQLite does not wait for others when it changes that of a new file, so we do."""
+    until = time.monotonic() + _BUSY / 1_000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=wal")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
 
 
 def _introduce(store: Store) -> None:
