@@ -11,6 +11,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pytest
 
 from sensewire.spark.daemon import strange_threads
 from sensewire.spark.session import DAEMON, session_settings
@@ -96,31 +97,71 @@ def test_a_process_with_threads_becomes_sparks_own_daemon() -> None:
 
 
 def test_a_worker_that_nobody_listens_to_any_more_ends_without_a_word() -> None:
-    # The path of a socket has a hundred letters at most, and a test's folder has more.
-    with TemporaryDirectory(prefix="sensewire-") as folder:
-        assert words_of_an_orphan(folder) == b""
+    assert words_of_an_orphan(DAEMON, "pyspark.worker") == b""
 
 
-def words_of_an_orphan(folder: str) -> bytes:
-    """What a worker writes whose connection is closed when it has just begun."""
-    variables = {
-        "PYTHON_UNIX_DOMAIN_ENABLED": "true",
-        "PYTHON_WORKER_FACTORY_SOCK_DIR": folder,
-        "PYTHON_DAEMON_KILL_WORKER_ON_FLUSH_FAILURE": "1",
-    }
-    with subprocess.Popen(
-        [sys.executable, "-m", DAEMON, "pyspark.worker"],
-        env={**os.environ, **variables},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as daemon:
+PLANNER = """
+import struct, sys
+
+def main(infile, outfile):
+    {source}
+    try:
+        (number,) = struct.unpack("!i", infile.read(4))
+        outfile.write(struct.pack("!i", number))
+    except BaseException:
+        outfile.write(b"whom Spark does not hear any more")
+        sys.exit(-1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "is_quiet"),
+    [("import sensewire.spark.source", True), ("", False)],
+    ids=["of the log", "of others"],
+)
+def test_who_planned_to_read_the_log_ends_without_a_word(
+    tmp_path: Path, source: str, is_quiet: bool
+) -> None:
+    """(A process that plans is forked from Spark's own daemon, and asked until Spark closes.)"""
+    (tmp_path / "pyspark_planner.py").write_text(PLANNER.format(source=source))
+    found = words_of_an_orphan(
+        "pyspark.daemon", "pyspark_planner", questions=1,
+        PYTHONPATH=str(tmp_path), SPARK_REUSE_WORKER="1",
+    )  # fmt: skip
+    assert (found == b"") == is_quiet, found
+
+
+def words_of_an_orphan(
+    module: str, worker_module: str, questions: int = 0, **variables: str
+) -> bytes:
+    """What a worker of a daemon writes whose connection is closed when it has just begun, or when
+    it has answered some questions."""
+    with (
+        # The path of a socket has a hundred letters at most, and a test's folder has more.
+        TemporaryDirectory(prefix="sensewire-") as folder,
+        subprocess.Popen(
+            [sys.executable, "-m", module, worker_module],
+            env={
+                **os.environ,
+                "PYTHON_UNIX_DOMAIN_ENABLED": "true",
+                "PYTHON_WORKER_FACTORY_SOCK_DIR": folder,
+                "PYTHON_DAEMON_KILL_WORKER_ON_FLUSH_FAILURE": "1",
+                **variables,
+            },
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as daemon,
+    ):
         assert daemon.stdout is not None
         assert daemon.stderr is not None
         path = daemon.stdout.read(int.from_bytes(daemon.stdout.read(4), "big")).decode()
         with socket.socket(socket.AF_UNIX) as spark:
             spark.connect(path)
             worker = int.from_bytes(spark.recv(4), "big")
+            for number in range(questions):
+                spark.sendall(number.to_bytes(4, "big"))
+                assert spark.recv(4) == number.to_bytes(4, "big")
         wait(lambda: not Path(f"/proc/{worker}").exists(), "the worker's end")
         daemon.kill()
         return daemon.stderr.read()

@@ -32,6 +32,7 @@ DONE = BatchDone(
     latest=1.5,
 )
 
+NAME = "ours"
 IDLE = "spark.sql.streaming.noDataProgressEventInterval"
 
 
@@ -213,12 +214,12 @@ def test_a_port_is_free_again_afterwards() -> None:
 
 def test_spark_tells_of_a_stream(spark: "SparkSession") -> None:
     gauges = Gauges()
-    ours = listener(gauges)
+    ours = listener(gauges, NAME)
     spark.streams.addListener(ours)
     spark.conf.set(IDLE, "100ms")
     try:
         rows = spark.readStream.format("rate").option("rowsPerSecond", 50).load()
-        query = rows.writeStream.foreachBatch(_counted).start()
+        query = rows.writeStream.foreachBatch(_counted).queryName(NAME).start()
         try:
             until(lambda: (told := gauges.now().trigger) is not None and told.rows > 0)
             until(lambda: gauges.now().state == "idle")  # this source has rows once a second
@@ -237,15 +238,21 @@ def test_spark_tells_of_a_stream(spark: "SparkSession") -> None:
 
 def test_spark_tells_why_a_stream_ended(spark: "SparkSession") -> None:
     gauges = Gauges()
-    ours = listener(gauges)
+    ours = listener(gauges, NAME)
     spark.streams.addListener(ours)
     try:
         rows = spark.readStream.format("rate").option("rowsPerSecond", 50).load()
-        query = rows.writeStream.foreachBatch(_broken).start()
+        other = rows.writeStream.foreachBatch(_counted).queryName("another").start()
+        query = rows.writeStream.foreachBatch(_broken).queryName(NAME).start()
+        other.stop()
         with pytest.raises(Exception, match="broken on purpose"):
             query.awaitTermination(60)
         until(lambda: gauges.now().state == "ended")
         assert "broken on purpose" in (gauges.now().error or "")
+        later = rows.writeStream.foreachBatch(_counted).queryName("a later one").start()
+        time.sleep(1)
+        later.stop()
+        assert gauges.now().state == "ended"
     finally:
         spark.streams.removeListener(ours)
 

@@ -2,6 +2,7 @@
 on the terminal when it is no longer needed."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -15,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sensewire.spark.source import LogSource, planners
+from sensewire.spark.source import LogSource
 from sensewire.store.database import Store, open_store
-from tests.spark.streams import ask, publish, runs, wait, wait_for_all
+from tests.spark.streams import ask, begun, check, publish, runs, wait_for_all
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -124,14 +125,26 @@ def test_only_a_lost_connection_is_not_told(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().err == "ValueError: a fault\n"
 
 
-def test_processes_that_planned_a_stream_are_ended(
+@pytest.mark.long
+@pytest.mark.spark
+def test_a_stream_that_has_nothing_to_do_says_nothing(filed: Store, tmp_path: Path) -> None:
+    """(After a minute Spark closes the connections of processes that it does not need.)"""
+    with begun(tmp_path, "run", "--store", filed.url, "--checkpoint", tmp_path / "c") as running:
+        running.ready()
+        time.sleep(90)
+        publish(filed, [{"id": "late"}])
+        wait_for_all(filed, running)
+        assert running.told_to_end() == 0
+        said = running.errors.splitlines()
+    assert all(re.match(r"[\d,]+ events/s, ", line) for line in said), said
+
+
+def test_one_session_has_one_stream_after_another(
     spark: "SparkSession", filed: Store, tmp_path: Path
 ) -> None:
     ask(filed, {"all": "everything"})
-    with runs(spark, filed, tmp_path / "stream") as (_, gauges):
-        publish(filed, [{"id": "a"}])
-        wait_for_all(filed, gauges)
-        wait(lambda: not planners(spark), "their end", ENOUGH)
-        publish(filed, [{"id": "b"}])
-        wait_for_all(filed, gauges)
-        assert not planners(spark)
+    for name in "ab":
+        with runs(spark, filed, tmp_path / name) as (_, gauges):
+            publish(filed, [{"id": name}])
+            wait_for_all(filed, gauges)
+    assert len(check(filed)) == 2

@@ -397,3 +397,27 @@ def test_the_parquet_of_a_stream_is_that_of_a_run(
     out = tmp_path / "out"
     ran(spark, filed, tmp_path / "c", target=ToFiles("parquet", str(out)))
     assert spark.read.parquet(str(out)).columns == ["event", "subscription", "rows", "distance"]
+
+
+def test_a_batch_that_begins_while_a_stream_stops_comes_again(
+    spark: "SparkSession",
+    filed: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked(filed, {"all": "everything"})
+    with runs(spark, filed, tmp_path / "c") as (stream, _):
+        query = stream._query
+        assert query is not None
+        plain = query.stop
+
+        def late() -> None:
+            published(filed, {"id": "late"})
+            wait(lambda: not query.isActive, 20.0)
+            plain()
+
+        monkeypatch.setattr(query, "stop", late)
+        stream.stop()
+        assert not told(filed)
+    assert ran(spark, filed, tmp_path / "c").events == 1
+    assert told(filed) == {("all", "late")}

@@ -23,6 +23,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 _WORKER = "pyspark.worker"
 _TASKS = Path("/proc/self/task")
@@ -39,7 +40,7 @@ def main() -> None:
             os.execv(sys.executable, [sys.executable, "-m", "pyspark.daemon", *sys.argv[1:]])
     from pyspark import daemon
 
-    daemon.worker = _quietly(daemon.worker)
+    quiet_workers(daemon)
     daemon.manager()
 
 
@@ -75,16 +76,18 @@ def strange_threads() -> list[str]:
     return [name for name in names if name != _KNOWN]
 
 
-def _quietly(worker: Callable[..., int]) -> Callable[..., int]:
-    """A worker that ends without a word when nobody listens to it any more, as at a job's end."""
+def quiet_workers(daemon: Any) -> None:
+    """Have the workers of a daemon end without a word when nobody listens to them any more, as at
+    the end of a job. Any: Spark's module, which may have been started as the program itself."""
+    loud: Callable[..., int] = daemon.worker
 
     def work(*arguments: object) -> int:
         try:
-            return worker(*arguments)
+            return loud(*arguments)
         except ConnectionError:
             os._exit(1)  # as Spark's own does, after a traceback on the user's terminal
 
-    return work
+    daemon.worker = work
 
 
 @contextmanager

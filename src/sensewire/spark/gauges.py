@@ -179,24 +179,34 @@ class Gauges:
         return window
 
 
-def listener(gauges: Gauges) -> "StreamingQueryListener":
-    """What tells `gauges` of every stream of a session, for `spark.streams.addListener`."""
+def listener(gauges: Gauges, name: str) -> "StreamingQueryListener":
+    """What tells `gauges` of the stream of that name, for `spark.streams.addListener`.
+
+    A session may have others, and tells of an end when the next has begun.
+    """
     from pyspark.sql.streaming.listener import StreamingQueryListener
 
     class Listener(StreamingQueryListener):
+        run: object = None
+
         def onQueryStarted(self, event: "QueryStartedEvent") -> None:  # noqa: N802 - Spark's names
-            gauges.started()
+            if event.name == name:
+                self.run = event.runId
+                gauges.started()
 
         def onQueryProgress(self, event: "QueryProgressEvent") -> None:  # noqa: N802
             told = event.progress
-            seconds = {phase: ms / 1000 for phase, ms in told.durationMs.items()}
-            gauges.progress(Trigger(told.batchId, told.numInputRows, seconds))
+            if told.runId == self.run:
+                seconds = {phase: ms / 1000 for phase, ms in told.durationMs.items()}
+                gauges.progress(Trigger(told.batchId, told.numInputRows, seconds))
 
         def onQueryIdle(self, event: "QueryIdleEvent") -> None:  # noqa: N802
-            gauges.idle()
+            if event.runId == self.run:
+                gauges.idle()
 
         def onQueryTerminated(self, event: "QueryTerminatedEvent") -> None:  # noqa: N802
-            gauges.ended(event.exception)
+            if event.runId == self.run:
+                gauges.ended(event.exception)
 
     return Listener()
 

@@ -22,6 +22,8 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from sensewire.spark.daemon import quiet_workers
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.dataframe import DataFrame
@@ -31,7 +33,8 @@ SCHEMA = "after long, upto long"
 
 _POSITION = "position"
 _RUNNER = "pyspark.sql.streaming.python_streaming_source_runner"  # the process that is asked
-_PLANNER = "pyspark.daemon pyspark.sql.worker."
+_DAEMON = "pyspark.daemon"  # from which the processes are forked that plan
+_LOOKING = f"{_DAEMON} pyspark.sql.worker.lookup_data_sources"
 _SPLIT_FROM = 4_096
 """Events of a batch that are worth a second task."""
 
@@ -132,40 +135,30 @@ class LogSource(DataSource):
         return SCHEMA
 
     def streamReader(self, schema: Any) -> LogStream:
-        spec = sys.modules["__main__"].__spec__
-        if spec is not None and spec.name == _RUNNER:
-            sys.excepthook = _tell_unless_left
         return LogStream(self.options)
+
+
+def _end_quietly() -> None:
+    """In a process of Spark's: end without a word when Spark has closed the connection.
+
+    So it does when a stream ends, and a minute after it has planned one. A traceback would stand on
+    the user's terminal, each time or if we are fast enough.
+    """
+    spec = sys.modules["__main__"].__spec__
+    if spec is not None and spec.name == _RUNNER:
+        sys.excepthook = _tell_unless_left
+    if spec is not None and spec.name == _DAEMON:
+        quiet_workers(sys.modules["__main__"])
 
 
 def _tell_unless_left(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Say what ended this process, unless it is that Spark has closed the connection: so it does
-    when a stream ends, and the traceback would stand on the terminal if we are fast enough."""
     if not isinstance(error, ConnectionError):
         sys.__excepthook__(kind, error, trace)
 
 
-def dismiss_planners(spark: "SparkSession") -> None:
-    """End the processes in which Spark has planned to read the log, six of them.
-
-    It would keep them for a minute, then close their connections: each would write a traceback on
-    the terminal. Nobody may be planning when this is called; who plans later gets new ones.
-    """
-    from py4j.protocol import Py4JError
-
-    with suppress(Py4JError):  # what is left behind harms nobody
-        for planner in planners(spark):
-            for each in (*planner.descendants().toArray(), planner):
-                each.destroyForcibly()
-
-
-def planners(spark: "SparkSession") -> list[Any]:
-    """The processes of that kind that others are forked from, as Java has them."""
-    jvm: Any = spark.sparkContext._jvm
-    children = jvm.java.lang.ProcessHandle.current().children().toArray()
-    return [child for child in children if _PLANNER in child.info().commandLine().orElse("")]
+_end_quietly()
 
 
 def log_table(
@@ -176,4 +169,19 @@ def log_table(
     options = {"store": url, "most": str(most), "tasks": str(tasks)}
     if query is not None:
         options["query"] = query
-    return spark.readStream.format(NAME).options(**options).load()
+    table = spark.readStream.format(NAME).options(**options).load()
+    _end_search(spark)
+    return table
+
+
+def _end_search(spark: "SparkSession") -> None:
+    """End the process in which Spark has looked for sources that it does not know, as it does once:
+    ours is not imported there, and so it would not end quietly."""
+    from py4j.protocol import Py4JError
+
+    jvm: Any = spark.sparkContext._jvm
+    with suppress(Py4JError):  # what is left behind harms nobody
+        for daemon in jvm.java.lang.ProcessHandle.current().children().toArray():
+            if _LOOKING in daemon.info().commandLine().orElse(""):
+                for worker in daemon.children().toArray():
+                    worker.destroyForcibly()

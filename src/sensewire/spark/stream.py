@@ -35,7 +35,7 @@ from sensewire.spark.hot import HotIndex
 from sensewire.spark.ingest import sliced
 from sensewire.spark.session import JAVA_OPTIONS
 from sensewire.spark.sinks import DeltaSink, MessageSink, Names, ParquetSink, Sink, told_of
-from sensewire.spark.source import dismiss_planners, log_table
+from sensewire.spark.source import log_table
 from sensewire.spark.stream_match import founds_in, matched_stream
 from sensewire.spark.stream_places import (
     FromFolder,
@@ -124,7 +124,6 @@ class Stream:
         self._error: BaseException | None = None
         self._stopping = threading.Event()
         self._in_batch = threading.Lock()
-        self._is_planned = False
         self._query: StreamingQuery | None = None
 
     def start(self) -> None:
@@ -137,9 +136,7 @@ class Stream:
             opening.result()
 
     def _begin(self) -> None:
-        arriving = self._arriving()
-        dismiss_planners(self._spark)
-        writer = arriving.writeStream.foreachBatch(self._each)
+        writer = self._arriving().writeStream.foreachBatch(self._each).queryName(self._query_id)
         writer = writer.option("checkpointLocation", self._checkpoint.spark.absolute().as_uri())
         if self._job.trigger == "available-now":
             writer = writer.trigger(availableNow=True)
@@ -181,8 +178,9 @@ class Stream:
         """End when the running batch has ended; what comes later waits for the next start."""
         if self._query is not None and self._query.isActive:
             self._stopping.set()
-            with self._in_batch:
-                self._query.stop()
+            with self._in_batch:  # one that begins later comes again; Spark waits for it to say so
+                pass
+            self._query.stop()
         self._hot.close()
         if self._sink is not None:
             self._sink.close()
@@ -262,9 +260,6 @@ class Stream:
                     None if oldest is None else (microseconds(self._clock()) - oldest) / 1e6,
                 )
             )
-        if not self._is_planned:
-            self._is_planned = True
-            dismiss_planners(self._spark)
         self._hot.compact_if_many()
 
     def _deliver(self, sink: Sink, batch: int, new: Fresh) -> None:
@@ -345,7 +340,7 @@ def streaming(
         with held(checkpoint):
             spark = session()
             _check_reach(str(spark.sparkContext.master), store)
-            heard = listener(gauges)
+            heard = listener(gauges, checkpoint.query)
             spark.streams.addListener(heard)
             stream = Stream(job, store, checkpoint, spark, gauges, clock)
             try:
