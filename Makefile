@@ -27,10 +27,8 @@ test: $(INSTALLED) ## everything that a change must pass, the long tests apart
 	@$(MAKE) --no-print-directory pytest
 
 pytest: $(INSTALLED)
-	@echo "== pytest: tests and doctests that need no JVM"
-	@$(BIN)/pytest -m "not spark and not long" --numprocesses auto
-	@echo "== pytest: tests on Spark"
-	@$(BIN)/pytest -m "spark and not long"
+	@echo "== pytest: tests and doctests"
+	@$(BIN)/pytest -m "not long" --numprocesses auto --dist loadgroup
 
 kernels: $(INSTALLED)
 	@echo "== kernels: compiled once, for all that follows"

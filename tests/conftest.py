@@ -64,7 +64,13 @@ def postgresql() -> Iterator[Server]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark whatever asks for the session as `spark`, so that no test forgets it needs a JVM."""
+    """Mark whatever asks for the session as `spark`, so that no test forgets it needs a JVM; and
+    have tests that share what is slow to start run in one process (`--dist loadgroup`)."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        wanted = getattr(item, "fixturenames", ())
+        if "spark" in wanted:
             item.add_marker(pytest.mark.spark)
+        if item.get_closest_marker("spark"):
+            shared = [name for name in ("standalone", "kafka", "kafka_connector") if name in wanted]
+            group = shared[0].partition("_")[0] if shared else str(item.path)
+            item.add_marker(pytest.mark.xdist_group(group))
