@@ -9,6 +9,7 @@ import random
 import re
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,36 @@ def test_a_stream_that_is_killed_at_every_fail_point_loses_and_doubles_nothing(
     publish(store, events(first, 40))
     catch_up(spark, store, tmp_path)
     assert len(check(store)) > 1_000
+
+
+@pytest.mark.spark
+def test_a_stream_whose_jvm_is_killed_says_so_and_goes_on_when_it_is_started_again(
+    spark: "SparkSession", filed: Store, tmp_path: Path
+) -> None:
+    ask_all(filed)
+    publish(filed, events(0, 200))
+    with begun(tmp_path, *command(filed, tmp_path)) as running:
+        running.ready()
+        publish(filed, events(200, 200))
+        (jvm,) = children(running.process.pid, "java")
+        os.kill(jvm, signal.SIGKILL)
+        assert running.ended() == 2
+        (said,) = (line for line in running.errors.splitlines() if " events/s, " not in line)
+        assert said == "sensewire: the Spark job failed: its JVM ended, perhaps for want of memory"
+    catch_up(spark, filed, tmp_path)
+    assert len({event for id, _, event in check(filed) if id == "s0"}) == 400
+
+
+def children(parent: int, name: str) -> list[int]:
+    """The processes that a process has started, by the name of their program."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it ended meanwhile
+            # pid (program) state parent …
+            program, rest = (folder / "stat").read_text().partition("(")[2].rsplit(")", 1)
+            if program == name and int(rest.split()[1]) == parent:
+                found.append(int(folder.name))
+    return found
 
 
 @pytest.mark.spark

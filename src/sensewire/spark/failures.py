@@ -15,19 +15,24 @@ _CAUSE = re.compile(r"(Caused by)?: ")
 def spark_errors() -> Iterator[None]:
     """Raise what Spark raises inside of the block as an error of ours."""
     try:
-        from py4j.protocol import Py4JError
+        from py4j.protocol import Py4JError, Py4JJavaError
         from pyspark.errors import PySparkException
     except ImportError:
         yield  # whoever asks for the session says what is missing
         return
     try:
         yield
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, Py4JJavaError) as error:
         raise SensewireError(f"the Spark job failed: {gist(str(error))}") from error
-    except ConnectionError as error:
-        raise SensewireError(
-            "the Spark job failed: its JVM ended, perhaps for want of memory"
-        ) from error
+    except (ConnectionError, Py4JError) as error:
+        raise JvmEndedError from error
+
+
+class JvmEndedError(SensewireError):
+    """There is no JVM any more."""
+
+    def __init__(self) -> None:
+        super().__init__("the Spark job failed: its JVM ended, perhaps for want of memory")
 
 
 def gist(text: str) -> str:

@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sensewire.ending import end, heed_requests
 from sensewire.spark.session import spark_session
@@ -21,6 +21,10 @@ def foreground_session(master: str | None, settings: Mapping[str, str] = {}) -> 
         # A task that fails reaches the user as one line, from the job's own error; and when we end,
         # the JVM, which ends with us, is not to complain that its workers are gone.
         session.sparkContext.setLogLevel("OFF")
+        # Nor is a thread of PySpark's, when a JVM is gone that was killed.
+        updates: Any = getattr(session.sparkContext, "_accumulatorServer", None)
+        if updates is not None:
+            updates.handle_error = lambda *_: None
     return session
 
 

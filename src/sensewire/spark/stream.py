@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -29,7 +29,7 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model.errors import SensewireError
 from sensewire.spark.arrivals import FileReader, LogReader, MessageReader, Reader
 from sensewire.spark.checkpoint import Checkpoint, checkpoint_at, held
-from sensewire.spark.failures import gist, spark_errors
+from sensewire.spark.failures import JvmEndedError, gist, spark_errors
 from sensewire.spark.gauges import BatchDone, Gauges, listener
 from sensewire.spark.hot import HotIndex
 from sensewire.spark.ingest import sliced
@@ -161,12 +161,13 @@ class Stream:
     def wait(self) -> None:
         """Wait until the stream ends, or is to stop; its error, if it has one, is raised."""
         assert self._query is not None
-        while self._query.isActive and not self._stopping.wait(_LOOK):
-            pass
-        self.stop()
+        with spark_errors():
+            while self._query.isActive and not self._stopping.wait(_LOOK):
+                pass
+            self.stop()
+            failed = self._query.exception()
         if self._error is not None:
             raise self._error
-        failed = self._query.exception()
         if failed is not None and not self._stopping.is_set():
             raise _failure(str(failed), self._checkpoint)
 
@@ -176,15 +177,17 @@ class Stream:
 
     def stop(self) -> None:
         """End when the running batch has ended; what comes later waits for the next start."""
-        if self._query is not None and self._query.isActive:
-            self._stopping.set()
-            with self._in_batch:  # one that begins later comes again; Spark waits for it to say so
-                pass
-            self._query.stop()
-        self._hot.close()
-        if self._sink is not None:
-            self._sink.close()
-            self._sink = None
+        try:
+            if self._query is not None and self._query.isActive:
+                self._stopping.set()
+                with self._in_batch:  # one that begins later comes again, and Spark hears of it
+                    pass
+                self._query.stop()
+        finally:
+            self._hot.close()
+            if self._sink is not None:
+                self._sink.close()
+                self._sink = None
 
     def _arriving(self) -> "DataFrame":
         """The streaming table of what arrives; and, from elsewhere than the log, dead letters that
@@ -348,8 +351,9 @@ def streaming(
                     stream.start()
                 yield stream
             finally:
-                stream.stop()
-                spark.streams.removeListener(heard)
+                with suppress(JvmEndedError), spark_errors():  # which was told before
+                    stream.stop()
+                    spark.streams.removeListener(heard)
     finally:
         store.close()
 
