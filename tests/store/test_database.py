@@ -5,8 +5,10 @@ import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -32,6 +34,7 @@ from sensewire.store.database import (
     moment_of,
     moved,
     open_store,
+    opened_store,
     stated_store,
 )
 from sensewire.store.log import append
@@ -375,6 +378,40 @@ def test_a_server_that_comes_back_is_waited_for(postgresql: Server) -> None:
         assert store.patiently(lambda: killed_inside(True)) == 4
         assert len(tries) > 1
         store.close()
+
+
+def test_whoever_a_stream_starts_waits_for_the_server_before_it_opens_the_store(
+    postgresql: Server,
+) -> None:
+    del postgresql  # skips this test too, with the reason, where there is none
+    with reachable_folder() as folder, server(folder) as own:
+        with closing(open_store(own.database("opened"))) as store:
+            url, name = store.url, store.id
+        own.kill()
+        back = threading.Timer(0.5, own.start)
+        back.start()
+        with closing(opened_store(url)) as again:
+            assert again.id == name
+        back.join()
+        opened_store.cache_clear()
+
+
+def test_a_journal_that_another_changes_is_waited_for() -> None:
+    """(SQLite says so only if it sees a deadlock coming, a matter of microseconds.)"""
+    refused = ["database is locked", "database table is locked"]
+
+    class Busy:
+        def execute(self, statement: str) -> None:
+            assert statement == "PRAGMA journal_mode=wal"
+            if refused:
+                raise sqlite3.OperationalError(refused.pop())
+
+    busy: Any = Busy()
+    database._set_journal(busy)
+    assert not refused
+    refused.append("disk I/O error")
+    with pytest.raises(sqlite3.OperationalError, match="disk"):
+        database._set_journal(busy)
 
 
 def test_what_is_no_absence_is_not_waited_for(store: Store) -> None:
