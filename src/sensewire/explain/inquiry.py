@@ -299,7 +299,7 @@ class Inquiry:
 
     def _pattern(self, pattern: TriplePattern, text: str, solution: Solution | None) -> Part:
         known = _ALONE if solution is None else Solution(solution.bindings, {})
-        for fact in self._judge.facts:
+        for fact in self._judge.facts_for(pattern):
             for found in self._judge.fitted(pattern, fact, known):
                 return Part(
                     text, Outcome.YES, (self._fit(pattern, fact),), notes=_notes(pattern, found)

@@ -19,11 +19,12 @@ from sensewire.match.matcher import Answer
 from sensewire.match.oracle_constraints import BRIDGED, Rules, truth
 from sensewire.match.oracle_distance import distance_of, graded, least_of
 from sensewire.match.oracle_facts import Star
+from sensewire.match.oracle_members import MEMBER, is_membership, memberships
 from sensewire.match.oracle_operators import Failed, Replies
 from sensewire.match.oracle_strict import STRICT, plain
 from sensewire.match.oracle_values import EVERYWHERE, Reader, Scopes
 from sensewire.model.canonical import Clause
-from sensewire.model.conditions import Binds, Constant, Equal, Variable
+from sensewire.model.conditions import Binds, Constant, Equal, Reading, Variable
 from sensewire.model.derived import Unknown
 from sensewire.model.event import Event, Fact
 from sensewire.model.expressions import Expression, variables_in
@@ -95,6 +96,7 @@ class Judgement:
         self._rules: Rules = STRICT if clause.strict else BRIDGED
         self._budget = budget + len(self.facts) * len(clause.conjunction.atoms)
         self._steps = 0
+        self._members: tuple[Fact, ...] | None = None
         self._named: dict[Constant, list[tuple[Term, Term]]] = {}
         self._met: dict[Predicate, bool] = {}
 
@@ -292,13 +294,22 @@ class Judgement:
 
     def _fitting(self, pattern: TriplePattern, known: Solution) -> Iterator[Solution]:
         """The solutions that each fact makes of a known one."""
-        for fact in self.facts:
+        for fact in self.facts_for(pattern):
             self._step()
             yield from self.fitted(pattern, fact, known)
         for unknown in self.unknown:
             fitting = self._vertex(pattern.subject, unknown.subject, known)
             for found in self._with_property(pattern, unknown.property, fitting):
                 yield _doubted(found, unknown)
+
+    def facts_for(self, pattern: TriplePattern) -> Iterable[Fact]:
+        """The facts that may fit a pattern; for `rdfs:member`, the items of lists too."""
+        asked = pattern.property
+        if not isinstance(asked, Constant) or not self._reads_members(asked):
+            return self.facts
+        if self._members is None:
+            self._members = tuple(islice(memberships(self.facts), self._budget + 1))
+        return chain(self.facts, self._members)
 
     def fitted(self, pattern: TriplePattern, fact: Fact, known: Solution) -> Iterator[Solution]:
         """The known solution extended by one fact that fits a pattern; nothing if it does not."""
@@ -344,7 +355,15 @@ class Judgement:
     def _is_property(self, term: Term, constant: Constant) -> bool:
         if self._clause.strict:
             return isinstance(constant.value, Term) and term == plain(constant.value)
-        return self.reader.names(term, constant)
+        if self.reader.names(term, constant):
+            return True
+        return is_membership(term) and self._reads_members(constant)
+
+    def _reads_members(self, property: Constant) -> bool:
+        """Whether a pattern's property is `rdfs:member`, or broader, by meaning."""
+        if self._clause.strict or property.reading is Reading.EXACT:
+            return False
+        return self.reader.names(MEMBER, property)
 
     def _constant(self, term: Term) -> Term:
         return plain(term) if self._clause.strict else term
