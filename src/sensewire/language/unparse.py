@@ -14,6 +14,7 @@ from sensewire.language.expressions import constraint
 from sensewire.language.limits import DEEPEST, LONGEST, MOST_CONJUNCTIONS
 from sensewire.language.spell import Spelling, is_name, unsayable
 from sensewire.model.conditions import Equal, Variable, meaning
+from sensewire.model.errors import SensewireError
 from sensewire.model.expressions import Or, variables_in
 from sensewire.model.subscription import (
     Atom,
@@ -33,13 +34,20 @@ _TAGS = meaning(TAGS)
 _DEEPER = ("(", "not ", "exactly ", "+", "-", "*", "/")
 
 
-def unparse(subscription: Subscription) -> str:
-    """A subscription in our language.
+def unparse(subscription: Subscription, language: str = "sensewire") -> str:
+    """A subscription in our language; a strict one in "sparql" too.
 
     >>> from sensewire.language.parse import parse
     >>> unparse(parse("(product=computer)and not(refurbished = true) or 'two words'"))
     'product = computer and not refurbished = true or "two words"'
     """
+    if language == "sparql":
+        from sensewire.language.unparse_sparql import unparse_sparql
+
+        return unparse_sparql(subscription)
+    if language != "sensewire":
+        known = "sensewire, sparql"
+        raise SensewireError(f"no subscription is written in {language!r}; known: {known}")
     conjunctions = subscription.conjunctions
     if len(conjunctions) > MOST_CONJUNCTIONS:
         raise unsayable(f"a disjunction of {len(conjunctions):,} conjunctions")

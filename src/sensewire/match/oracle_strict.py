@@ -8,7 +8,7 @@ make no difference.
 
 from fractions import Fraction
 
-from sensewire.match.oracle_values import Reader
+from sensewire.match.oracle_values import Reader, text_meets
 from sensewire.model import comparison, datatypes
 from sensewire.model.conditions import (
     Between,
@@ -85,7 +85,7 @@ class Strict:
                     False if False in (above, below) else None if None in (above, below) else True
                 )
             case Text():
-                return reader.meets(value, condition) if value.datatype is not None else None
+                return text_meets(value.text, condition) if _has_text(value) else None
             case IsA() | IsDirectlyA() | IsAbove() | Exists() | Binds():
                 return reader.meets(value, condition)
 
@@ -106,6 +106,11 @@ def _is_opaque(term: Term) -> bool:
     if term.kind is Kind.QUANTITY:
         return True
     return term.kind is Kind.UNTYPED and term.datatype != datatypes.STRING
+
+
+def _has_text(term: Term) -> bool:
+    """Whether a term is a string with or without a language, which SPARQL's functions take."""
+    return term.datatype in (datatypes.STRING, datatypes.LANGUAGE_STRING)
 
 
 def _is_date(term: Term) -> bool:
