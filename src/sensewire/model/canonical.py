@@ -15,6 +15,7 @@ and changes no answer.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TypeVar
 
 from sensewire.model.conditions import Constant, OneOf, Variable
@@ -69,12 +70,11 @@ def canonical(subscription: Subscription) -> Subscription:
     True
     """
     selected = {variable.name for variable in subscription.select or ()}
-    numbers = [Variable(str(n)) for n in range(1_000) if str(n) not in selected]
     conjunctions = []
     for made in canonical_clauses(subscription):
         names = {variable: Variable(name) for name, variable in made.names}
         found = dict.fromkeys(_variables(made.clause.conjunction))
-        others = iter(numbers)
+        others = (Variable(str(n)) for n in count() if str(n) not in selected)
         naming = {v: names[v] if v in names else next(others) for v in found}
         conjunctions.append(_sorted(made.clause.conjunction, naming))
     in_order = sorted(conjunctions, key=lambda conjunction: text_of(conjunction, {}))
