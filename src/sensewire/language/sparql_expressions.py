@@ -54,7 +54,7 @@ _STRENGTHS = {
     **dict.fromkeys(("*", "/"), 5),
 }
 _OR, _AND, _RELATION = 1, 2, 3
-_FUNCTIONS = {**{name.upper(): name for name in FUNCTIONS}, "ISURI": "isIRI"}
+FUNCTION_NAMES = {**{name.upper(): name for name in FUNCTIONS}, "ISURI": "isIRI"}
 _AGGREGATES = frozenset(["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"])
 _OTHER_FUNCTIONS = """
     IRI URI BNODE RAND ABS CEIL FLOOR ROUND CONCAT STRLEN ENCODE_FOR_URI YEAR MONTH DAY HOURS
@@ -219,7 +219,7 @@ class Expressions:
     def _called(self) -> Expression:
         of, place = self._of, self._of.place
         name = of.word()
-        function = _FUNCTIONS.get(name)
+        function = FUNCTION_NAMES.get(name)
         if function is None:
             raise self._no_function(name)
         of.at += 1
