@@ -1,12 +1,19 @@
 """Where a reader stands in a SPARQL query: the token ahead, and errors that point at it."""
 
+import re
+
 from sensewire.language.limits import DEEPEST, MOST_PATTERNS
 from sensewire.language.sparql_terms import Names, literal
 from sensewire.language.sparql_tokens import Token, tokens_of
+from sensewire.language.words import ESCAPES
 from sensewire.model.conditions import Constant, Reading, Variable
 from sensewire.model.errors import ParseError, UnsupportedError
 from sensewire.model.terms import FALSE, TRUE, Term, string
 
+# A string up to where it is wrong.
+_PART = r"\\[tbnrf\\\"']|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
+_SHORT = {quote: re.compile(rf"{quote}(?:[^{quote}\\\n\r]|{_PART})*") for quote in "\"'"}
+_LONG = {quote: re.compile(rf"{quote * 3}(?:(?!{quote * 3})(?:[^\\]|{_PART}))*") for quote in "\"'"}
 _BOOLEANS = {"true": TRUE, "false": FALSE}
 
 
@@ -60,7 +67,30 @@ class Cursor:
 
     def wrong(self, expected: str, place: int | None = None) -> ParseError:
         """The error that something else was expected, here or at a place."""
+        if place is None and self.kinds[self.at] == Token.OTHER and self.texts[self.at] in "\"'":
+            return self._wrong_string()
         return ParseError(self.text, self.place if place is None else place, expected)
+
+    def _wrong_string(self) -> ParseError:
+        """What is wrong with the string that begins here, and is no token."""
+        place, quote = self.place, self.texts[self.at]
+        is_long = self.text.startswith(quote * 3, place)
+        shape = _LONG[quote] if is_long else _SHORT[quote]
+        found = shape.match(self.text, place)
+        assert found is not None
+        if self.text.startswith("\\", found.end()):
+            return ParseError(self.text, found.end(), f"one of {ESCAPES}")
+        marks = quote * 3 if is_long else quote
+        return ParseError(self.text, place, f"a string that ends with {marks}")
+
+    def split_iri(self) -> None:
+        """Read what looked like an IRI as a comparison: `?x<5&&?y>3`."""
+        at, place = self.at, self.place
+        sign = "<=" if self.text.startswith("<=", place) else "<"
+        kinds, texts, spots = tokens_of(self.text, place + len(sign))
+        self.kinds[at:] = [Token.SIGN, *kinds]
+        self.texts[at:] = [sign, *texts]
+        self.spots[at:] = [place, *spots]
 
     def deeper(self, place: int) -> None:
         """Go into a bracket; `shallower` comes out of it."""

@@ -73,10 +73,12 @@ class Expressions:
         self._of = cursor
         self._group = group
         self._exists: dict[Variable, Exists] = {}
+        self._places: dict[Variable, int] = {}
 
     def filter(self) -> Iterator[Condition | Exists]:
         """The conjuncts of a FILTER, behind that word."""
         of, place = self._of, self._of.place
+        places = self._places = {}
         if of.is_sign("("):
             expression = self._bracketed()
         elif of.word() in ("EXISTS", "NOT"):
@@ -86,13 +88,15 @@ class Expressions:
         else:
             raise of.wrong("'(', a function or [NOT] EXISTS")
         for part in _conjuncts(expression):
-            yield self._conjunct(part, place)
+            yield self._conjunct(part, place, places)
 
     def anything(self) -> None:
         """Read any expression."""
         self._binary(_OR)
 
-    def _conjunct(self, part: Expression, place: int) -> Condition | Exists:
+    def _conjunct(
+        self, part: Expression, place: int, places: dict[Variable, int]
+    ) -> Condition | Exists:
         found, is_negated = part, False
         while isinstance(found, Negation) and isinstance(found.part, Negation | Variable):
             found, is_negated = found.part, not is_negated
@@ -107,7 +111,7 @@ class Expressions:
                 )
         if depth_of(part) > DEEPEST:
             raise UnsupportedError(f"a constraint nested deeper than {DEEPEST}", place)
-        return Condition(part, place)
+        return Condition(part, place, places)
 
     def _bracketed(self) -> Expression:
         self._of.must("(")
@@ -140,6 +144,9 @@ class Expressions:
     def _operator(self) -> str:
         of = self._of
         kind = of.kinds[of.at]
+        if kind == Token.IRI:
+            of.split_iri()
+            kind = Token.SIGN
         if kind == Token.SIGN:
             return of.texts[of.at]
         return of.word() if kind == Token.WORD else ""
@@ -174,7 +181,7 @@ class Expressions:
         of = self._of
         kind, text = of.kinds[of.at], of.texts[of.at]
         if kind == Token.VARIABLE:
-            return of.variable()
+            return self._variable()
         if kind == Token.SIGN:
             if text == "(":
                 return self._bracketed()
@@ -191,6 +198,12 @@ class Expressions:
             raise of.wrong(_OPERAND)
         return constant
 
+    def _variable(self) -> Variable:
+        place = self._of.place
+        variable = self._of.variable()
+        self._places.setdefault(variable, place)
+        return variable
+
     def _signed(self, sign: str) -> Expression:
         of, place = self._of, self._of.place
         if sign != "!" and of.is_signed_number():
@@ -198,6 +211,9 @@ class Expressions:
             assert constant is not None
             return constant
         of.at += 1
+        is_number = of.is_signed_number()
+        if sign != "!" and any(of.is_sign(each) for each in "!+-") and not is_number:
+            raise of.wrong(_OPERAND)
         of.deeper(place)
         operand = self._unary()
         of.shallower()
@@ -225,7 +241,7 @@ class Expressions:
         of.at += 1
         if function == "bound":
             of.must("(")
-            variable = of.variable()
+            variable = self._variable()
             of.must(")")
             return Call(function, (variable,))
         arguments = self._arguments()

@@ -220,7 +220,7 @@ class Groups:
             if variable in asked and variable not in anywhere:
                 raise UnsupportedError(
                     f"{variable} in a filter, which nothing in its group binds",
-                    self._places.get(variable, filter.position),
+                    filter.places.get(variable, filter.position),
                 )
         expression = self._without(expression, seen, row)
         if any(True for _ in variables_in(expression)):

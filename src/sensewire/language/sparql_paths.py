@@ -237,7 +237,7 @@ class Connections:
         else:
             condition = Negation(Test(property, OneOf(excluded)))
         pattern = TriplePattern(subject, property, object_)
-        return [_single(pattern), Condition(condition, place)]
+        return [_single(pattern), Condition(condition, place, {})]
 
     def _upwards(
         self, subject: Variable | Constant, path: Upwards, object_: Variable | Constant
@@ -248,7 +248,7 @@ class Connections:
                 f"{word} from anything but a variable to anything but an IRI", path.position
             )
         if path.property == _SUB_CLASS:
-            return Condition(Test(subject, IsA(object_)), path.position)
+            return Condition(Test(subject, IsA(object_)), path.position, {})
         if self._of.texts.count(subject.name) != 2:
             raise UnsupportedError(
                 f"{word} from {subject}, which stands elsewhere too: "

@@ -85,6 +85,8 @@ class _Reader:
             trailing.append(self._values())
         if of.kinds[of.at] != Token.END:
             raise of.wrong("the end" if trailing else "VALUES or the end")
+        for each in assigned:
+            self._must_be_new(each, where.elements)
         if trailing:
             where = Group([Union((where,), place), *trailing], where.position)
         if every:
@@ -179,6 +181,8 @@ class _Reader:
             return
         block.end()
         if of.is_sign("{"):
+            if of.text.startswith("{|", place):
+                raise UnsupportedError("{|, an annotation (RDF 1.2)", place)
             groups = [self._group()]
             while of.takes_word("UNION"):
                 groups.append(self._group())
@@ -190,8 +194,7 @@ class _Reader:
             of.at += 1
             of.must("(")
             found = self._assigned("BIND", place)
-            if found.variable in self._visible(block.elements):
-                raise of.wrong(f"a new variable: {found.variable} stands before it", place)
+            self._must_be_new(found, block.elements)
             block.add(found)
         elif word == "VALUES":
             block.add(self._values())
@@ -209,9 +212,15 @@ class _Reader:
             self._skip_expression()
             raise UnsupportedError(f"{word} of anything but a constant", place)
         of.at += 1
+        place = of.place
         variable = of.variable()
         of.must(")")
         return Assigned(variable, term, place)
+
+    def _must_be_new(self, assigned: Assigned, elements: list[Element]) -> None:
+        if assigned.variable in self._visible(elements):
+            expected = f"a new variable: {assigned.variable} is bound otherwise"
+            raise self._of.wrong(expected, assigned.position)
 
     def _skip_expression(self) -> None:
         """Read on over what is refused, so that nonsense is told from it."""

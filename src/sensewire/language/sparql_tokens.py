@@ -53,8 +53,8 @@ _TOKEN = re.compile(
       | ([A-Za-z][A-Za-z0-9_]*)
       | (\"\"\"(?:\"{{0,2}}(?:[^"\\]|{_ESCAPE}))*\"\"\"
         | '''(?:'{{0,2}}(?:[^'\\]|{_ESCAPE}))*'''
-        | "(?:[^"\\\n\r]|{_ESCAPE})*"
-        | '(?:[^'\\\n\r]|{_ESCAPE})*')
+        | ""(?!") | "(?:[^"\\\n\r]|{_ESCAPE})+"
+        | ''(?!') | '(?:[^'\\\n\r]|{_ESCAPE})+')
       | ((?:[0-9]+\.[0-9]*|\.?[0-9]+){_EXPONENT}|[0-9]*\.[0-9]+|[0-9]+)
       | (_:[{_FIRST}](?:[{_MORE}.-]*[{_MORE}-])?)
       | (@[A-Za-z]+(?:-[A-Za-z0-9]+)*(?:--(?:ltr|rtl))?)
@@ -74,8 +74,8 @@ class Tokens(NamedTuple):
     places: list[int]
 
 
-def tokens_of(text: str) -> Tokens:
-    """The tokens of a text; a variable's has no sign before it.
+def tokens_of(text: str, start: int = 0) -> Tokens:
+    """The tokens of a text from a place on; a variable's has no sign before it.
 
     >>> tokens_of("?x ex:p -5").texts
     ['x', 'ex:p', '-', '5', '']
@@ -90,12 +90,12 @@ def tokens_of(text: str) -> Tokens:
     kinds: list[int] = []
     texts: list[str] = []
     places: list[int] = []
-    for found in _TOKEN.finditer(text):
+    for found in _TOKEN.finditer(text, start):
         kind = found.lastindex
         assert kind is not None
         kinds.append(kind)
         texts.append(found[kind])
-        places.append(found.start(kind))
+        places.append(found.start(kind) - (kind == Token.VARIABLE))
         if kind == Token.END:
             break
     return Tokens(kinds, texts, places)

@@ -4,7 +4,7 @@ A path with `|` or `!` is a `Union` of groups, as if it had been written so; bla
 middles of paths are variables that no query can name.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sensewire.model.conditions import Constant, Variable
@@ -39,10 +39,11 @@ class Minus:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """A conjunct of a FILTER."""
+    """A conjunct of a FILTER, and where its variables stand."""
 
     expression: Expression
     position: int
+    places: Mapping[Variable, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
