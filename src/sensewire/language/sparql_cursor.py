@@ -4,7 +4,18 @@ import re
 
 from sensewire.language.limits import DEEPEST, MOST_PATTERNS
 from sensewire.language.sparql_terms import Names, literal
-from sensewire.language.sparql_tokens import Token, tokens_of
+from sensewire.language.sparql_tokens import (
+    IRI,
+    LANGUAGE,
+    NAME,
+    NUMBER,
+    OTHER,
+    SIGN,
+    STRING,
+    VARIABLE,
+    WORD,
+    tokens_of,
+)
 from sensewire.language.words import ESCAPES
 from sensewire.model.conditions import Constant, Reading, Variable
 from sensewire.model.errors import ParseError, UnsupportedError
@@ -40,11 +51,11 @@ class Cursor:
 
     def is_sign(self, sign: str) -> bool:
         """Whether the token ahead is that sign."""
-        return self.texts[self.at] == sign and self.kinds[self.at] == Token.SIGN
+        return self.texts[self.at] == sign and self.kinds[self.at] == SIGN
 
     def takes(self, sign: str) -> bool:
         """Whether the token ahead was that sign; then it is passed."""
-        if self.texts[self.at] == sign and self.kinds[self.at] == Token.SIGN:
+        if self.texts[self.at] == sign and self.kinds[self.at] == SIGN:
             self.at += 1
             return True
         return False
@@ -56,7 +67,7 @@ class Cursor:
 
     def word(self) -> str:
         """The word ahead, in capitals; nothing where there is none."""
-        return self.texts[self.at].upper() if self.kinds[self.at] == Token.WORD else ""
+        return self.texts[self.at].upper() if self.kinds[self.at] == WORD else ""
 
     def takes_word(self, word: str) -> bool:
         """Whether the token ahead was that word; then it is passed."""
@@ -67,7 +78,7 @@ class Cursor:
 
     def wrong(self, expected: str, place: int | None = None) -> ParseError:
         """The error that something else was expected, here or at a place."""
-        if place is None and self.kinds[self.at] == Token.OTHER and self.texts[self.at] in "\"'":
+        if place is None and self.kinds[self.at] == OTHER and self.texts[self.at] in "\"'":
             return self._wrong_string()
         return ParseError(self.text, self.place if place is None else place, expected)
 
@@ -88,7 +99,7 @@ class Cursor:
         at, place = self.at, self.place
         sign = "<=" if self.text.startswith("<=", place) else "<"
         kinds, texts, spots = tokens_of(self.text, place + len(sign))
-        self.kinds[at:] = [Token.SIGN, *kinds]
+        self.kinds[at:] = [SIGN, *kinds]
         self.texts[at:] = [sign, *texts]
         self.spots[at:] = [place, *spots]
 
@@ -111,7 +122,7 @@ class Cursor:
     def fresh(self) -> Variable:
         """A variable that the query does not name."""
         if self._taken is None:
-            self._taken = frozenset(self.texts)
+            self._taken = frozenset(text.lstrip("?$") for text in self.texts)
         while True:
             self._fresh += 1
             name = f"_{self._fresh}"
@@ -120,15 +131,19 @@ class Cursor:
 
     def variable(self) -> Variable:
         """The variable ahead, which is passed."""
-        if self.kinds[self.at] != Token.VARIABLE:
+        if self.kinds[self.at] != VARIABLE:
             raise self.wrong("a variable such as ?x")
-        name = self.texts[self.at]
+        name = self.texts[self.at][1:]
         found = self.variables.get(name)
         if found is None:
             found = self.variables[name] = Variable(name)
             self.places[found] = self.place
         self.at += 1
         return found
+
+    def count(self, variable: Variable) -> int:
+        """How often the query names a variable."""
+        return sum(self.texts.count(sign + variable.name) for sign in "?$")
 
     def constant(self) -> Constant | None:
         """The IRI or literal ahead, passed; None where there is none."""
@@ -140,19 +155,19 @@ class Cursor:
         """The IRI or literal ahead, passed; None where there is none."""
         at = self.at
         kind, text, place = self.kinds[at], self.texts[at], self.spots[at]
-        if kind == Token.NAME:
+        if kind == NAME:
             self.at += 1
             return self.names.prefixed(text, place)
-        if kind == Token.IRI:
+        if kind == IRI:
             self.at += 1
             return self.names.iri(text, place)
-        if kind == Token.STRING:
+        if kind == STRING:
             self.at += 1
             return self._literal(self.names.string(text, place))
-        if kind == Token.NUMBER:
+        if kind == NUMBER:
             self.at += 1
             return self.names.number(text, place)
-        if kind == Token.WORD and text in _BOOLEANS:
+        if kind == WORD and text in _BOOLEANS:
             self.at += 1
             return _BOOLEANS[text]
         if self.is_signed_number():
@@ -165,22 +180,22 @@ class Cursor:
         at = self.at
         return (
             self.texts[at] in ("+", "-")
-            and self.kinds[at + 1] == Token.NUMBER
+            and self.kinds[at + 1] == NUMBER
             and self.spots[at + 1] == self.spots[at] + 1
         )
 
     def _literal(self, text: str) -> Term:
         at = self.at
         kind, place = self.kinds[at], self.spots[at]
-        if kind == Token.LANGUAGE:
+        if kind == LANGUAGE:
             self.at += 1
             return self.names.language_string(text, self.texts[at], place)
         if not self.takes("^^"):
             return string(text)
         at = self.at
         kind, place = self.kinds[at], self.spots[at]
-        if kind not in (Token.IRI, Token.NAME):
+        if kind not in (IRI, NAME):
             raise self.wrong("a datatype: <iri>, or a name with a declared prefix")
         self.at += 1
-        named = self.names.iri if kind == Token.IRI else self.names.prefixed
+        named = self.names.iri if kind == IRI else self.names.prefixed
         return literal(text, named(self.texts[at], place).text)

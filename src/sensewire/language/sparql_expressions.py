@@ -12,7 +12,7 @@ from sensewire.language.comparisons import FLIPPED
 from sensewire.language.disjunction import depth_of
 from sensewire.language.limits import DEEPEST
 from sensewire.language.sparql_cursor import Cursor
-from sensewire.language.sparql_tokens import Token
+from sensewire.language.sparql_tokens import IRI, NAME, SIGN, VARIABLE, WORD
 from sensewire.language.sparql_tree import Condition, Exists, Group
 from sensewire.language.values import UNBOUND_KINDS
 from sensewire.model.conditions import Condition as ModelCondition
@@ -78,16 +78,19 @@ class Expressions:
     def filter(self) -> Iterator[Condition | Exists]:
         """The conjuncts of a FILTER, behind that word."""
         of, place = self._of, self._of.place
+        start = of.at
         places = self._places = {}
         if of.is_sign("("):
             expression = self._bracketed()
         elif of.word() in ("EXISTS", "NOT"):
             expression = self._existence()
-        elif of.kinds[of.at] in (Token.WORD, Token.IRI, Token.NAME):
+        elif of.kinds[of.at] in (WORD, IRI, NAME):
             expression = self._called()
         else:
             raise of.wrong("'(', a function or [NOT] EXISTS")
         for part in _conjuncts(expression):
+            if of.at - start > DEEPEST and depth_of(part) > DEEPEST:
+                raise UnsupportedError(f"a constraint nested deeper than {DEEPEST}", place)
             yield self._conjunct(part, place, places)
 
     def anything(self) -> None:
@@ -97,6 +100,8 @@ class Expressions:
     def _conjunct(
         self, part: Expression, place: int, places: dict[Variable, int]
     ) -> Condition | Exists:
+        if not self._exists:
+            return Condition(part, place, places)
         found, is_negated = part, False
         while isinstance(found, Negation) and isinstance(found.part, Negation | Variable):
             found, is_negated = found.part, not is_negated
@@ -109,8 +114,6 @@ class Expressions:
                     "EXISTS inside `||` or an operation; it stands alone, or beside `&&`",
                     self._exists[variable].position,
                 )
-        if depth_of(part) > DEEPEST:
-            raise UnsupportedError(f"a constraint nested deeper than {DEEPEST}", place)
         return Condition(part, place, places)
 
     def _bracketed(self) -> Expression:
@@ -144,12 +147,12 @@ class Expressions:
     def _operator(self) -> str:
         of = self._of
         kind = of.kinds[of.at]
-        if kind == Token.IRI:
+        if kind == IRI:
             of.split_iri()
-            kind = Token.SIGN
-        if kind == Token.SIGN:
+            kind = SIGN
+        if kind == SIGN:
             return of.texts[of.at]
-        return of.word() if kind == Token.WORD else ""
+        return of.word() if kind == WORD else ""
 
     def _joined(self, sign: str, first: Expression, strength: int) -> Expression:
         parts = [first]
@@ -180,18 +183,18 @@ class Expressions:
     def _unary(self) -> Expression:
         of = self._of
         kind, text = of.kinds[of.at], of.texts[of.at]
-        if kind == Token.VARIABLE:
+        if kind == VARIABLE:
             return self._variable()
-        if kind == Token.SIGN:
+        if kind == SIGN:
             if text == "(":
                 return self._bracketed()
             if text in ("!", "-", "+"):
                 return self._signed(text)
-        if kind == Token.WORD and text not in ("true", "false"):
+        if kind == WORD and text not in ("true", "false"):
             if of.word() in ("NOT", "EXISTS"):
                 return self._existence()
             return self._called()
-        if kind in (Token.NAME, Token.IRI) and of.texts[of.at + 1] == "(":
+        if kind in (NAME, IRI) and of.texts[of.at + 1] == "(":
             return self._called()
         constant = of.constant()
         if constant is None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sensewire.language.sparql_cursor import Cursor
-from sensewire.language.sparql_tokens import Token
+from sensewire.language.sparql_tokens import IRI, NAME, SIGN, VARIABLE, WORD
 from sensewire.language.sparql_tree import Below, Condition, Element, Group, Triples, Union
 from sensewire.model import datatypes
 from sensewire.model.conditions import Constant, Different, IsA, OneOf, Reading, Variable
@@ -24,6 +24,7 @@ from sensewire.model.terms import RDF_TYPE
 _SUB_CLASS = datatypes.RDFS + "subClassOf"
 _SUB_PROPERTY = datatypes.RDFS + "subPropertyOf"
 _LENGTHS = ("*", "+", "?")
+_PATH_SIGNS = frozenset(("/", "|", *_LENGTHS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,11 @@ class Paths:
     def verb(self) -> Variable | Path:
         """What stands between a subject and an object."""
         of = self._of
-        if of.kinds[of.at] == Token.VARIABLE:
+        kind = of.kinds[of.at]
+        if kind == VARIABLE:
             return of.variable()
+        if kind in (NAME, IRI) and of.texts[of.at + 1] not in _PATH_SIGNS:  # as most are
+            return self._property(of.reading)
         return self._alternative()
 
     def _alternative(self) -> Path:
@@ -106,7 +110,7 @@ class Paths:
         is_inverse = of.takes("^")
         path = self._primary()
         sign = of.texts[of.at]
-        if sign in _LENGTHS and of.kinds[of.at] == Token.SIGN and not of.is_signed_number():
+        if sign in _LENGTHS and of.kinds[of.at] == SIGN and not of.is_signed_number():
             path = self._of_any_length(path, sign)
         return Inverse(path) if is_inverse else path
 
@@ -137,10 +141,10 @@ class Paths:
     def _property(self, reading: Reading) -> Constant:
         of, place = self._of, self._of.place
         kind, text = of.kinds[of.at], of.texts[of.at]
-        if kind == Token.WORD and text == "a":
+        if kind == WORD and text == "a":
             of.at += 1
             return Constant(RDF_TYPE, reading, place)
-        if kind in (Token.NAME, Token.IRI):
+        if kind in (NAME, IRI):
             term = of.term()
             assert term is not None
             return Constant(term, reading, place)
@@ -249,7 +253,7 @@ class Connections:
             )
         if path.property == _SUB_CLASS:
             return Condition(Test(subject, IsA(object_)), path.position, {})
-        if self._of.texts.count(subject.name) != 2:
+        if self._of.count(subject) != 2:
             raise UnsupportedError(
                 f"{word} from {subject}, which stands elsewhere too: "
                 "one pattern may have it as its property, and nothing else may ask for it",

@@ -6,7 +6,7 @@ in one group, filters between them allowed. Cost: linear.
 
 from sensewire.language.sparql_cursor import Cursor
 from sensewire.language.sparql_paths import Connections, Path, Paths
-from sensewire.language.sparql_tokens import Token
+from sensewire.language.sparql_tokens import BLANK, END, LANGUAGE, OTHER, SIGN, VARIABLE, WORD
 from sensewire.language.sparql_tree import Element, Triples
 from sensewire.model import datatypes
 from sensewire.model.conditions import Constant, Variable
@@ -79,18 +79,18 @@ class Patterns:
         """Whether the token ahead can begin a triple pattern."""
         of = self._of
         kind = of.kinds[of.at]
-        if kind == Token.WORD:
+        if kind == WORD:
             return of.texts[of.at] in ("true", "false")
-        if kind == Token.SIGN:
+        if kind == SIGN:
             return of.texts[of.at] in ("[", "(", "<<") or of.is_signed_number()
-        return kind not in (Token.OTHER, Token.END, Token.LANGUAGE)
+        return kind not in (OTHER, END, LANGUAGE)
 
     def _ends(self) -> bool:
         """Whether no property follows."""
         of = self._of
-        if of.kinds[of.at] == Token.SIGN:
+        if of.kinds[of.at] == SIGN:
             return of.texts[of.at] not in ("^", "!", "(")
-        return of.kinds[of.at] in (Token.WORD, Token.END) and of.texts[of.at] != "a"
+        return of.kinds[of.at] in (WORD, END) and of.texts[of.at] != "a"
 
     def _properties(self, subject: Node, block: Block) -> None:
         of = self._of
@@ -118,11 +118,11 @@ class Patterns:
     def _node(self, block: Block) -> Node:
         of = self._of
         kind, text = of.kinds[of.at], of.texts[of.at]
-        if kind == Token.VARIABLE:
+        if kind == VARIABLE:
             return of.variable()
-        if kind == Token.BLANK:
+        if kind == BLANK:
             return self._labelled(text, block)
-        if kind == Token.SIGN:
+        if kind == SIGN:
             if text == "[":
                 return self._blank(block)
             if text == "(":
@@ -164,7 +164,7 @@ class Patterns:
         of.deeper(place)
         items: list[Node] = []
         while not of.takes(")"):
-            if of.kinds[of.at] == Token.END:
+            if of.kinds[of.at] == END:
                 raise of.wrong(f"{_NODE}, or ')'")
             items.append(self._node(block))
         of.shallower()

@@ -7,7 +7,7 @@ else that is no query, `ParseError`. Cost: linear in the text.
 from sensewire.language.sparql_cursor import Cursor
 from sensewire.language.sparql_expressions import Expressions
 from sensewire.language.sparql_patterns import Block, Patterns
-from sensewire.language.sparql_tokens import Token
+from sensewire.language.sparql_tokens import END, IRI, NAME, VARIABLE
 from sensewire.language.sparql_tree import (
     Assigned,
     Element,
@@ -83,7 +83,7 @@ class _Reader:
         trailing: list[Element] = list(assigned)
         if of.word() == "VALUES":
             trailing.append(self._values())
-        if of.kinds[of.at] != Token.END:
+        if of.kinds[of.at] != END:
             raise of.wrong("the end" if trailing else "VALUES or the end")
         for each in assigned:
             self._must_be_new(each, where.elements)
@@ -99,7 +99,7 @@ class _Reader:
             if of.takes_word("PREFIX"):
                 at = of.at
                 name = of.texts[at]
-                if of.kinds[at] != Token.NAME or not name.endswith(":") or name.count(":") > 1:
+                if of.kinds[at] != NAME or not name.endswith(":") or name.count(":") > 1:
                     raise of.wrong("a prefix to declare, such as ex:")
                 of.at += 1
                 of.names.declare(name, self._address(), of.spots[at + 1])
@@ -111,7 +111,7 @@ class _Reader:
 
     def _address(self) -> str:
         of = self._of
-        if of.kinds[of.at] != Token.IRI:
+        if of.kinds[of.at] != IRI:
             raise of.wrong("an IRI between < and >")
         of.at += 1
         return of.texts[of.at - 1]
@@ -139,7 +139,7 @@ class _Reader:
                 found = self._assigned("SELECT", place)
                 assigned.append(found)
                 variable = found.variable
-            elif of.kinds[of.at] == Token.VARIABLE:
+            elif of.kinds[of.at] == VARIABLE:
                 variable = of.variable()
             elif select:
                 return select, assigned, False
@@ -235,7 +235,7 @@ class _Reader:
         of, place = self._of, self._of.place
         of.at += 1
         variables: list[Variable] = []
-        is_single = of.kinds[of.at] == Token.VARIABLE
+        is_single = of.kinds[of.at] == VARIABLE
         if is_single:
             variables.append(of.variable())
         else:

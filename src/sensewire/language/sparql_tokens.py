@@ -5,7 +5,6 @@ What is no token is one of kind `OTHER`, for the reader to point at. Cost: linea
 """
 
 import re
-from enum import IntEnum
 from typing import NamedTuple
 
 from sensewire.language.limits import LONGEST_QUERY
@@ -24,27 +23,25 @@ _ESCAPE = rf"\\[tbnrf\\\"']|{_CODE}"
 _EXPONENT = r"[eE][+-]?[0-9]+"
 
 
-class Token(IntEnum):
-    """What a token is: the number of its group in the regular expression."""
-
-    VARIABLE = 1
-    NAME = 2
-    """A name with a prefix."""
-    SIGN = 3
-    IRI = 4
-    WORD = 5
-    STRING = 6
-    NUMBER = 7
-    BLANK = 8
-    LANGUAGE = 9
-    OTHER = 10
-    END = 11
-
+# What a token is: the number of its group in the regular expression. Plain numbers are looked
+# up and compared several times as fast as the members of an enumeration.
+VARIABLE = 1
+NAME = 2
+"""A name with a prefix."""
+SIGN = 3
+IRI = 4
+WORD = 5
+STRING = 6
+NUMBER = 7
+BLANK = 8
+LANGUAGE = 9
+OTHER = 10
+END = 11
 
 _TOKEN = re.compile(
     rf"""
     (?:[ \t\r\n]+|\#[^\r\n]*)*+
-    (?: [?$]([{_FIRST}](?:[{_FIRST}\u00b7\u0300-\u036f\u203f\u2040])*)
+    (?: ([?$][{_FIRST}][{_FIRST}\u00b7\u0300-\u036f\u203f\u2040]*)
       | ((?:[{_BASE}](?:[{_MORE}.-]*[{_MORE}-])?)?
           :(?:(?:[{_FIRST}:]|{_ODD})(?:(?:[{_MORE}.:-]|{_ODD})*(?:[{_MORE}:-]|{_ODD}))?)?)
       | (\^\^|<<|>>|<=|>=|!=|&&|\|\||[{{}}()\[\];,*/=>+!^|?-]|\.(?![0-9])
@@ -75,10 +72,10 @@ class Tokens(NamedTuple):
 
 
 def tokens_of(text: str, start: int = 0) -> Tokens:
-    """The tokens of a text from a place on; a variable's has no sign before it.
+    """The tokens of a text from a place on.
 
     >>> tokens_of("?x ex:p -5").texts
-    ['x', 'ex:p', '-', '5', '']
+    ['?x', 'ex:p', '-', '5', '']
     """
     if len(text) > LONGEST_QUERY:
         raise UnsupportedError(
@@ -87,15 +84,10 @@ def tokens_of(text: str, start: int = 0) -> Tokens:
     half = surrogate_in(text)
     if half is not None:
         raise ParseError(text, half, "a character, not half of a surrogate pair")
-    kinds: list[int] = []
-    texts: list[str] = []
-    places: list[int] = []
-    for found in _TOKEN.finditer(text, start):
-        kind = found.lastindex
-        assert kind is not None
-        kinds.append(kind)
-        texts.append(found[kind])
-        places.append(found.start(kind) - (kind == Token.VARIABLE))
-        if kind == Token.END:
-            break
+    matches = list(_TOKEN.finditer(text, start))
+    if len(matches) > 1 and matches[-2].lastindex == END:
+        matches.pop()  # the end is found twice where something empty stands before it
+    kinds = [found.lastindex or OTHER for found in matches]
+    texts = [found[kind] for found, kind in zip(matches, kinds, strict=True)]
+    places = [found.start(kind) for found, kind in zip(matches, kinds, strict=True)]
     return Tokens(kinds, texts, places)

@@ -11,7 +11,7 @@ from itertools import combinations, product
 from typing import assert_never
 
 from sensewire.language.limits import LONGEST_QUERY
-from sensewire.language.sparql_tokens import Token, tokens_of
+from sensewire.language.sparql_tokens import VARIABLE, tokens_of
 from sensewire.language.values import number_term
 from sensewire.language.words import is_absolute, is_language, is_number, surrogate_in
 from sensewire.model.conditions import (
@@ -158,7 +158,7 @@ def _vertex(vertex: Vertex) -> str:
 def _variable(variable: Variable) -> str:
     text = f"?{variable.name}"
     kinds, texts, _ = tokens_of(text)
-    if kinds[0] != Token.VARIABLE or texts[0] != variable.name:
+    if kinds[0] != VARIABLE or texts[0] != text:
         raise _unsayable(f"a variable named {variable.name!r}")
     return text
 
