@@ -35,7 +35,7 @@ from sensewire.model.event import Event
 from sensewire.model.facts import WORD, Facts, Ids
 from sensewire.model.match import BatchMatches
 from sensewire.model.statistics import Seen
-from sensewire.model.terms import Term, string
+from sensewire.model.terms import RDF_TYPE, Term, string
 from sensewire.normalise.passes import normalised
 from sensewire.subscribers import Arrow, Names, Subscribers
 
@@ -186,6 +186,12 @@ class Batches:
     def wants(self, name: str) -> bool:
         """Whether an attribute of records can make a difference."""
         return self._dispatch.others or self._is_wanted(name)
+
+    def wants_property(self, property: Term) -> bool:
+        """Whether a property of graphs can make a difference; classes always can."""
+        if property == RDF_TYPE:
+            return True
+        return self._dispatch.asks_for(property) or self._is_mapped(property)
 
     def _is_wanted(self, name: str) -> bool:
         matcher = self._dispatch.of_facts

@@ -19,6 +19,7 @@ from sensewire.model.canonical import Clause, canonical_clause
 from sensewire.model.errors import SensewireError, SubscriptionError
 from sensewire.model.facts import Facts
 from sensewire.model.features import Feature, features_of
+from sensewire.model.terms import Term
 
 Maker = Callable[[Knowledge, Mapping[str, Operator]], Matcher]
 
@@ -136,6 +137,13 @@ class Dispatch:
         if not self._elsewhere:
             return self.matchers[0].match(batch)
         return joined([matcher.match(batch) for matcher in self.matchers])
+
+    def asks_for(self, property: Term) -> bool:
+        """Whether facts with a property can make a difference to some clause."""
+        asking = [each for each in self.matchers if isinstance(each, FactMatcher | Oracle)]
+        if len(asking) < len(self.matchers):
+            return True
+        return any(matcher.asks_for(property) for matcher in asking)
 
     @property
     def of_facts(self) -> FactMatcher | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match.asked import Asked
 from sensewire.match.matcher import Answer, Found, Operator, found
 from sensewire.match.oracle_facts import star_of
 from sensewire.match.oracle_judgement import BUDGET, Judgement
@@ -18,6 +19,7 @@ from sensewire.model.batch import Batch
 from sensewire.model.canonical import Clause
 from sensewire.model.event import Event
 from sensewire.model.features import Feature
+from sensewire.model.terms import Term
 
 
 @dataclass(slots=True)
@@ -28,6 +30,7 @@ class Oracle:
     operators: Mapping[str, Operator] = field(default_factory=dict)
     budget: int = BUDGET
     _clauses: dict[int, Clause] = field(default_factory=dict)
+    _asked: Asked = field(default_factory=Asked)
 
     wants_canonical: ClassVar[bool] = True
 
@@ -37,9 +40,14 @@ class Oracle:
 
     def add(self, number: int, clause: Clause) -> None:
         self._clauses[number] = clause
+        self._asked.add(clause)
 
     def remove(self, number: int) -> None:
-        del self._clauses[number]
+        self._asked.remove(self._clauses.pop(number))
+
+    def asks_for(self, property: Term) -> bool:
+        """Whether facts with a property can make a difference to some clause."""
+        return self._asked.may_be(property, self.knowledge)
 
     @property
     def without_pivot(self) -> int:
