@@ -18,6 +18,7 @@ from sensewire.explain.explanation import Explanation
 from sensewire.explain.inquiry import explained
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.ambiguity import refuse_ambiguity
+from sensewire.match.concept_model import ConceptModel
 from sensewire.match.dispatch import dispatch_to
 from sensewire.match.matcher import Answer, Found, Operator
 from sensewire.model.batch import Batch
@@ -73,6 +74,7 @@ class Engine:
             if name.lower() in RESERVED:
                 raise SensewireError(f"{name} is a function of constraints; rename the operator")
         self._dispatch = dispatch_to(matcher, knowledge, self._operators)
+        self._concepts = ConceptModel(knowledge)
         self._subscribers = Subscribers()
         self._named = 0
         self._seen = Seen()
@@ -127,6 +129,10 @@ class Engine:
         """Whether an attribute of records, by its dotted path, can make a difference to anybody."""
         return self._of_batches().wants(attribute)
 
+    def wants_property(self, property: Term) -> bool:
+        """Whether a property of graphs can make a difference to anybody."""
+        return self._of_batches().wants_property(property)
+
     def _of_batches(self) -> "Batches":
         if self._batches is None:
             from sensewire.batches import Batches  # the decoders' kernels are imported with it
@@ -162,6 +168,7 @@ class Engine:
                 known = ", ".join(sorted(self._operators)) or "none"
                 raise SubscriptionError(f"there is no operator {call!r}; registered: {known}")
         refuse_ambiguity(subscription, self.knowledge)
+        self._concepts.refuse_impossible(subscription)
         indexed = []
         try:
             for clause in clauses_of(subscription):

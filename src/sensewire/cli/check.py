@@ -25,7 +25,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         action="extend",
         default=[],
         metavar="K",
-        help="files or folders of knowledge; a word that has several meanings there is an error",
+        help="files or folders of knowledge; a word that has several meanings there is an error, "
+        "and a statement pattern that its concept model does not allow",
     )
     parser.set_defaults(run=run)
 
@@ -44,7 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.knowledge:
         from sensewire.knowledge.knowledge import Knowledge
         from sensewire.match.ambiguity import refuse_ambiguity
+        from sensewire.match.concept_model import ConceptModel
 
-        refuse_ambiguity(subscription, Knowledge.load(*arguments.knowledge))
+        knowledge = Knowledge.load(*arguments.knowledge)
+        refuse_ambiguity(subscription, knowledge)
+        ConceptModel(knowledge).refuse_impossible(subscription)
     print(unparse(canonical(subscription)))
     return 0

@@ -25,6 +25,7 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.knowledge.mappings import MappingFunction
 from sensewire.knowledge.relations import looping
 from sensewire.match.ambiguity import refuse_ambiguity
+from sensewire.match.concept_model import ConceptModel
 from sensewire.match.oracle_values import spelled
 from sensewire.model.conditions import (
     Condition,
@@ -219,6 +220,7 @@ class _Both:
 def _refusal(subscription: Subscription, knowledge: Knowledge) -> str | None:
     try:
         refuse_ambiguity(subscription, knowledge)
+        ConceptModel(knowledge).refuse_impossible(subscription)
     except SubscriptionError as error:
         return str(error)
     return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from sensewire.language import quick
+from sensewire.language import gql, quick, statements
 from sensewire.model.conditions import Reading
 from sensewire.model.errors import SensewireError
 from sensewire.model.subscription import Subscription
@@ -45,4 +45,15 @@ def _ours(text: str, reading: Reading | None) -> Subscription:
     return sensewire.read(text, used)
 
 
-_READERS: Mapping[str, Reader] = {"sensewire": _ours}
+def _sparql(text: str, reading: Reading | None) -> Subscription:
+    from sensewire.language import sparql
+
+    return sparql.read(text, reading)
+
+
+_READERS: Mapping[str, Reader] = {
+    "sensewire": _ours,
+    "sparql": _sparql,
+    "gql": gql.read,
+    "statements": statements.read,
+}

@@ -6,14 +6,12 @@ Without `reading="meaning"` the subscription is strict: SPARQL 1.1 as it is, on 
 facts. Cost: linear in the text and in the alternatives that it spreads to.
 """
 
-from sensewire.language.limits import MOST_UNJOINED
+from sensewire.language.breadth import refuse_breadth
 from sensewire.language.sparql_groups import Groups
 from sensewire.language.sparql_query import query_of
 from sensewire.model.conditions import Reading, Variable
 from sensewire.model.errors import ParseError, UnsupportedError
-from sensewire.model.expressions import variables_in
 from sensewire.model.subscription import (
-    Conjunction,
     InvalidSubscriptionError,
     Subscription,
     TriplePattern,
@@ -39,34 +37,11 @@ def read(text: str, reading: Reading | None) -> Subscription:
                 )
     conjunctions = tuple([row.conjunction() for row in rows])
     for conjunction in conjunctions:
-        _check_joins(conjunction, query.where.position)
+        patterns = [atom for atom in conjunction.atoms if isinstance(atom, TriplePattern)]
+        places = [query.where.position] * len(patterns)
+        refuse_breadth(patterns, places, conjunction.constraints)
     try:
         return Subscription(conjunctions, query.select, strict=used is Reading.EXACT)
     except InvalidSubscriptionError as error:
         place = query.places.get(error.problem.variable or Variable(""), query.where.position)
         raise ParseError(text, place, f"a sound query; {error.problem.message}") from None
-
-
-def _check_joins(conjunction: Conjunction, place: int) -> None:
-    """Refuse many patterns that share no variable, since their solutions multiply."""
-    patterns = [atom for atom in conjunction.atoms if isinstance(atom, TriplePattern)]
-    if len(patterns) <= MOST_UNJOINED:
-        return
-    parts: list[set[Variable]] = []
-    sets = [
-        {v for v in (p.subject, p.property, p.object) if isinstance(v, Variable)} for p in patterns
-    ]
-    sets += [set(variables_in(constraint)) for constraint in conjunction.constraints]
-    for mine in sets:
-        apart = []
-        for part in parts:
-            if mine and not part.isdisjoint(mine):
-                mine |= part
-            else:
-                apart.append(part)
-        parts = [*apart, mine] if mine else apart
-    if len(parts) > MOST_UNJOINED:
-        raise UnsupportedError(
-            f"{len(parts)} groups of patterns that share no variable; at most {MOST_UNJOINED}",
-            place,
-        )

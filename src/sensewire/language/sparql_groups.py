@@ -86,11 +86,19 @@ class Groups:
         self._reading = reading
         self._purse = MOST_PARTS
 
-    def rows(self, group: Group, around: Bound = NOTHING, *, is_inner: bool = False) -> list[Row]:
+    def rows(
+        self,
+        group: Group,
+        around: Bound = NOTHING,
+        perhaps: Bound = NOTHING,
+        *,
+        is_inner: bool = False,
+    ) -> list[Row]:
         """The alternatives of a group.
 
-        `around` is what filters see beside the group's own variables. What belongs to one `Not`
-        alone is renamed where the group `is_inner`, since others join it.
+        `around` is what filters see beside the group's own variables, `perhaps` what they would see
+        in another alternative of the group around. What belongs to one `Not` alone is renamed where
+        the group `is_inner`, since others join it.
         """
         rows = [Row()]
         filters: list[Condition | Exists] = []
@@ -128,7 +136,7 @@ class Groups:
         for table in tables:
             rows = self._tabled(rows, table)
         if filters:
-            anywhere = around.union(*[row.binds for row in rows])
+            anywhere = perhaps.union(around, *[row.binds for row in rows])
             for row in rows:
                 for filter in filters:
                     self._filter(row, filter, around, anywhere, is_inner=is_inner)
@@ -193,7 +201,7 @@ class Groups:
         if isinstance(filter, Condition):
             row.constraints.append(self._constraint(row, filter, seen, anywhere))
             return
-        inner = self.rows(filter.group, seen)
+        inner = self.rows(filter.group, seen, anywhere)
         self._pay(inner, filter.position)
         bodies = [self._own(each, seen) if is_inner else each.conjunction() for each in inner]
         refusals = tuple(Not(body) for body in bodies)

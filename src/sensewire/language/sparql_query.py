@@ -86,7 +86,7 @@ class _Reader:
         if of.kinds[of.at] != END:
             raise of.wrong("the end" if trailing else "VALUES or the end")
         for each in assigned:
-            self._must_be_new(each, where.elements)
+            self._must_be_new(each, [*where.elements, *trailing[len(assigned) :]])
         if trailing:
             where = Group([Union((where,), place), *trailing], where.position)
         if every:

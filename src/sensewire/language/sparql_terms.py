@@ -13,6 +13,9 @@ from sensewire.model.errors import ParseError
 from sensewire.model.terms import Kind, Term
 
 _CODE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_USUAL = re.compile(
+    r"(?:https?://[A-Za-z0-9.-]+/|urn:)[A-Za-z0-9._~!$&'()*+,;=:@/-]*(?:#[A-Za-z0-9_.-]*)?"
+)
 _ESCAPED = re.compile(r"\\(.)")
 
 
@@ -38,6 +41,7 @@ class Names:
         if "\\" in address:
             address = _CODE.sub(lambda found: self._character(found, place), address)
         if is_absolute(address):
+            self._must_be_sound(address, place)
             return address
         resolved = None if self._base is None else _resolved(self._base, address)
         if resolved is None:
@@ -57,7 +61,13 @@ class Names:
             raise ParseError(
                 self._text, place, f"a declared prefix: write PREFIX {prefix}: <iri> first"
             )
-        return _expanded(namespace, local)
+        term = _expanded(namespace, local)
+        self._must_be_sound(term.text, place)
+        return term
+
+    def _must_be_sound(self, address: str, place: int) -> None:
+        if not _is_sound(address):
+            raise ParseError(self._text, place, f"an IRI, and <{address}> is none")
 
     def string(self, quoted: str, place: int) -> str:
         """What a quoted text stands for."""
@@ -104,6 +114,20 @@ def _unquoted(text: str, quoted: str, place: int) -> str:
     if "\\" not in quoted:
         return quoted[marks:-marks]
     return unquoted(text, place + marks - 1, place + len(quoted) - marks + 1)
+
+
+@lru_cache(maxsize=65_536)
+def _is_sound(address: str) -> bool:
+    """Whether an address is an IRI by the letter; pyoxigraph is asked about unusual ones."""
+    if _USUAL.fullmatch(address):
+        return True
+    import pyoxigraph
+
+    try:
+        pyoxigraph.NamedNode(address)
+    except ValueError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=65_536)

@@ -4,7 +4,7 @@ A subscription is a function from an event to a set of bindings.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from sensewire.model.conditions import (
@@ -100,10 +100,27 @@ class Conjunction:
 
 
 @dataclass(frozen=True, slots=True)
+class TypedStatement:
+    """What a statement pattern takes for granted: that a class has a property with such values.
+
+    The vertices are those of the text, which is kept to show the place of what is wrong.
+    """
+
+    text: str
+    subject: Vertex
+    subject_class: Constant
+    property: Constant
+    object: Vertex
+    object_class: Constant
+
+
+@dataclass(frozen=True, slots=True)
 class Subscription:
     """A disjunction of conjunctions, with what holds for all of them.
 
-    `select` is None or the variables whose bindings are wanted; `tolerance` the greatest distance.
+    `select` is None or the variables whose bindings are wanted; `tolerance` the greatest distance;
+    `typed` what the concept model must allow, which is asked when the subscription is added and
+    makes no difference to what it matches.
     """
 
     conjunctions: tuple[Conjunction, ...]
@@ -111,6 +128,7 @@ class Subscription:
     injective: bool = False
     strict: bool = False
     tolerance: float | None = None
+    typed: tuple[TypedStatement, ...] = field(default=(), compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if len(self.conjunctions) > 1:
