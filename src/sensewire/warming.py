@@ -165,11 +165,29 @@ def match_ranks() -> None:
             index.match(entries)
 
 
+def read_graphs() -> None:
+    """Lines of N-Quads to events in columns: escaped, odd, bad, and more than there is room for."""
+    from sensewire.events.decoding import Decoding
+    from sensewire.events.nquads_runs import Lines
+    from sensewire.events.nquads_scanner import Scanner
+    from sensewire.events.scanning import PADDING
+
+    statements = ["<urn:p> _:b", '<urn:p> "\\u0041"@EN', '<urn:p> "x"@de-1996', "bad"]
+    statements.append(f'<urn:q> "{"x" * 200_000}"')
+    data = "".join(f"<urn:a> {said} <urn:g> .\n" for said in statements).encode()
+    data = data.replace(b"urn:g", b"urn:h", 2)
+    scanner, decoding = Scanner(), Decoding(datetime.now(UTC))
+    scanned = scanner.scan(bytearray(data + bytes(PADDING)), len(data), decoding.longest)
+    lines = Lines.of(scanned, scanner, "e.nq", 1, decoding)
+    list(lines.found(*lines.runs(0), scanner).outcomes())
+
+
 STORY: tuple[Callable[[], None], ...] = (
     match_events,
     match_batches,
     look_up_strings,
     hash_ids,
     match_ranks,
+    read_graphs,
 )
 """The chapters; each can be told without the others."""

@@ -1,6 +1,7 @@
 """RDF as events: N-Quads and TriG by their named graphs, any other syntax one document an event.
 
-N-Quads is read line by line, in bounded memory: a bad line spoils its own event only. A part of a
+N-Quads is read line by line, in bounded memory: a bad line spoils its own event only. Files are
+read by `nquads_in`, which says the same, and asks here about lines that are unusual. A part of a
 file gives the events that start in it:
 
     g1  g1 ┆ g1  g2  g2 ┆ g2  g2 ┆ g2  g3        parts ┆ give: g1; g2; nothing; g3
@@ -61,7 +62,7 @@ def nquads(
     try:
         for line in lines:
             number = line.number
-            said = _said(line, decoding)
+            said = said_by(line, decoding)
             if said is None or (running is not None and said.continues(running.graph)):
                 continue
             running = None
@@ -75,7 +76,7 @@ def nquads(
                 run = Run(said.graph, place, decoding)
             said.enter(run, place, line.data)
         for line in later(number + 1) if run is not None else ():
-            said = _said(line, decoding)
+            said = said_by(line, decoding)
             if said is not None and run is not None:
                 if not said.continues(run.graph):
                     break
@@ -99,7 +100,7 @@ def running_before(file: BinaryIO, start: int, end: int, decoding: Decoding) -> 
     first = first_start(file, start, end)
     for position in starts_before(file, first) if first < end else ():
         (line,) = lines_in(file, position, position + 1, longest=decoding.longest)
-        said = _said(line, decoding)
+        said = said_by(line, decoding)
         if said is not None and said.decides:
             return Running(said.graph)
     return None
@@ -140,7 +141,7 @@ def document(raw: bytes, format: str, file: str, id: str, decoding: Decoding) ->
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class Said:
     """What a line says: a fact of a graph; or a problem, perhaps of a graph that it names."""
 
     graph: Term | None
@@ -159,7 +160,7 @@ class _Said:
             run.spoil(place, str(self.problem), raw)
 
 
-def _said(line: Line, decoding: Decoding) -> _Said | None:
+def said_by(line: Line, decoding: Decoding) -> Said | None:
     """What a line says; None where it is empty, or a comment."""
     if line.is_empty or line.data.lstrip().startswith(b"#"):
         return None
@@ -167,8 +168,8 @@ def _said(line: Line, decoding: Decoding) -> _Said | None:
         graph, fact = _statement(line, decoding)
     except EventError as error:
         named = _graph_at_end(line)
-        return _Said(named, named is not None, problem=str(error))
-    return _Said(graph, True, fact)
+        return Said(named, named is not None, problem=str(error))
+    return Said(graph, True, fact)
 
 
 def _statement(line: Line, decoding: Decoding) -> tuple[Term | None, Fact]:
