@@ -51,7 +51,7 @@ def bare(engine: Engine, path: Path, most: int | None = None) -> Done:
     """Read a file and match it, or so many of its events; time it from outside."""
     events = matches = 0
     for part in slices(file_at(path), LARGEST_SLICE):
-        for portion in portions([part], DECODING, wanted=engine.wants):
+        for portion in portions([part], DECODING, wanted=engine):
             if isinstance(portion, Rejected | EventPortion):
                 raise WrongAnswerError(f"{path.name} is not read as the records that it has")
             matches += engine.match_batch(portion.batch).matches.num_rows

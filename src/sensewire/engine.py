@@ -29,7 +29,7 @@ from sensewire.model.learned import Learned
 from sensewire.model.match import BatchMatches, Failure, Match, Matches, Row
 from sensewire.model.statistics import Seen, Statistics
 from sensewire.model.subscription import RESERVED, Conjunction, Not, OperatorCall, Subscription
-from sensewire.model.terms import Term, whole
+from sensewire.model.terms import Term, iri, whole
 from sensewire.normalise.passes import normalised
 from sensewire.subscribers import Names, Standing, Subscribers
 
@@ -129,9 +129,9 @@ class Engine:
         """Whether an attribute of records, by its dotted path, can make a difference to anybody."""
         return self._of_batches().wants(attribute)
 
-    def wants_property(self, property: Term) -> bool:
-        """Whether a property of graphs can make a difference to anybody."""
-        return self._of_batches().wants_property(property)
+    def wants_property(self, address: str) -> bool:
+        """Whether a property of graphs, by its IRI, can make a difference to anybody."""
+        return self._of_batches().wants_property(iri(address))
 
     def _of_batches(self) -> "Batches":
         if self._batches is None:

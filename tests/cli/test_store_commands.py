@@ -121,7 +121,7 @@ def test_events_are_published_in_every_way(
     folder.mkdir()
     (folder / "a.jsonl").write_text('{"a": 2}\n\n{"a": 3}\n')
     (folder / "b.ttl").write_text("<urn:a> <urn:b> 5 .")
-    (folder / "c.csv").write_text("a,b")
+    (folder / "c.xls").write_text("a,b")
     (folder / "d.txt").write_text("a text")
     (folder / "d.txt.json").write_text('{"a": 4}')
     assert main(["publish", str(folder)]) == 0
@@ -136,7 +136,7 @@ def test_events_are_published_in_every_way(
         "2 events published, the log reaches to 8",
         "1 events published, the log reaches to 9",
     ]
-    assert "c.csv" in said.err
+    assert "c.xls" in said.err
     found = bodies(store)
     lines = [line for kind, body in found if kind is Kind.LINES for line in body.split(b"\n")]
     assert lines == [b'{"a": 1}', b"nonsense", *(b'{"a": %d}' % number for number in (2, 3, 5, 6))]

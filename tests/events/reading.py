@@ -1,6 +1,7 @@
 """The outcomes that portions stand for, to compare them with those of the plain decoder."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
 
 from sensewire.events.decoding import Decoding, Outcome, Rejected
 from sensewire.events.portions import EventPortion
@@ -22,3 +23,16 @@ def outcomes_of(
                 for row in range(len(item)):
                     outcomes += item.outcomes(row, decoding)
     return sorted(outcomes, key=repr)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanting:
+    """Somebody who asks for some attributes and properties."""
+
+    names: Set[str]
+
+    def wants(self, attribute: str) -> bool:
+        return attribute in self.names
+
+    def wants_property(self, address: str) -> bool:
+        return address in self.names

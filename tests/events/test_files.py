@@ -28,14 +28,14 @@ def put(path: Path, text: str | bytes = "") -> Path:
 def test_a_folder_is_read_with_all_below_it_in_order(tmp_path: Path) -> None:
     for name in ("b.jsonl", "a/z.nq", "a/_temporary/x.jsonl", ".hidden.jsonl", "_c.jsonl", "c.TTL"):
         put(tmp_path / name)
-    put(tmp_path / "a/what.csv", "a,b")
+    put(tmp_path / "a/what.xls", "a,b")
     put(tmp_path / "a/x.jsonl.gz")
     put(tmp_path / "a/x.zip")
     found = listing([tmp_path])
     assert [file.id for file in found.files] == ["b.jsonl", "c.TTL", "a/x.jsonl.gz", "a/z.nq"]
     assert [file.name for file in found.files] == [str(tmp_path / file.id) for file in found.files]
     assert [item.place for item in found.rejected] == [
-        str(tmp_path / "a/what.csv"),
+        str(tmp_path / "a/what.xls"),
         str(tmp_path / "a/x.zip"),
     ]
     assert "expected .jsonl .ndjson .json .nq" in found.rejected[0].reason
@@ -58,8 +58,8 @@ def test_names_are_as_given_and_paths_absolute(
 def test_what_is_named_must_be_there_and_of_a_known_kind(tmp_path: Path) -> None:
     with pytest.raises(EventError, match=r"none\.jsonl: No such file or directory"):
         listing([tmp_path / "none.jsonl"])
-    with pytest.raises(EventError, match=r"names in '\.csv'"):
-        listing([put(tmp_path / "a.csv")])
+    with pytest.raises(EventError, match=r"names in '\.xls'"):
+        listing([put(tmp_path / "a.xls")])
     with pytest.raises(EventError, match="archives are not opened; unpack it"):
         listing([put(tmp_path / "a.jsonl.zip")])
     with pytest.raises(EventError, match=r"\.parquet is not read from inside \.gz; unpack it"):
@@ -97,7 +97,10 @@ def test_lines_are_cut_anywhere(tmp_path: Path, name: str) -> None:
     assert [list(decode(part, PLAIN)) for part in slices(empty, 4)] == [[]]
 
 
-@pytest.mark.parametrize("name", ["e.jsonl.gz", "e.nq.zst", "e.trig", "e.ttl", "e.txt"])
+@pytest.mark.parametrize(
+    "name",
+    ["e.jsonl.gz", "e.nq.zst", "e.trig", "e.ttl", "e.txt", "e.csv", "e.tsv", "e.xml", "e.rss"],
+)
 def test_all_else_is_not_cut(tmp_path: Path, name: str) -> None:
     (file,) = listing([put(tmp_path / name, "x" * 10)]).files
     assert [(part.start, part.end) for part in slices(file, 4)] == [(0, 10)]

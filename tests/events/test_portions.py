@@ -113,6 +113,9 @@ def test_all_kinds_give_what_the_plain_decoder_gives(tmp_path: Path) -> None:
         "c.nq": quad + b"bad",
         "d.trig": b"<http://x/g> { <http://x/a> <http://x/p> 1 } bad",
         "e.ttl": b"<http://x/a> <http://x/p> 1 .",
+        "e.csv": b'id,a,a\n7,1,\n8,2\n,"3\n",4\n',
+        "e.rss": b"<rss><item><title>a</title></item><item/><item></rss>",
+        "e.xml": b"<a><b c='1'>2</b></a>",
         "f.txt": b"hello",
         "f.txt.json": b'{"said": "hello"}',
         "g.txt": b"hello",
@@ -124,7 +127,7 @@ def test_all_kinds_give_what_the_plain_decoder_gives(tmp_path: Path) -> None:
     parts = [part for file in listing([tmp_path]).files for part in slices(file, 20)]
     expected: list[Outcome] = [outcome for part in parts for outcome in decode(part, PLAIN)]
     assert outcomes_of(portions(parts, PLAIN), PLAIN) == sorted(expected, key=repr)
-    assert sum(isinstance(outcome, Rejected) for outcome in expected) == 5
+    assert sum(isinstance(outcome, Rejected) for outcome in expected) == 7
 
 
 def test_a_file_that_vanishes_is_rejected(tmp_path: Path) -> None:

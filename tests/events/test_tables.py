@@ -19,7 +19,7 @@ from sensewire.events.portions import portions
 from sensewire.events.record_portion import RecordPortion
 from sensewire.events.tables import row_portions
 from sensewire.model.errors import EventError
-from tests.events.reading import outcomes_of
+from tests.events.reading import Wanting, outcomes_of
 
 PLAIN = Decoding(now=datetime(2024, 3, 1, tzinfo=UTC))
 
@@ -226,7 +226,7 @@ def test_buffers_that_lie_are_rejected() -> None:
 
 def columns_read(path: Path, wanted: set[str], decoding: Decoding = PLAIN) -> list[str]:
     (file,) = listing([path]).files
-    (portion,) = row_portions(slices(file, 10**9)[0], decoding, wanted.__contains__)
+    (portion,) = row_portions(slices(file, 10**9)[0], decoding, Wanting(wanted))
     assert isinstance(portion, RecordPortion)
     assert len(portion) == 2
     return list(portion.batch.schema.names)

@@ -160,7 +160,7 @@ def _documents(folder: Path) -> None:
         text = _lines(f"{statement} ." for statement in _statements(record))
         (folder / f"{record['id']}.ttl").write_bytes(text)
     (folder / "broken.ttl").write_text("<http://x/a>\n oops .")
-    (folder / "a.csv").write_text("a,b")
+    (folder / "a.xls").write_text("a,b")
 
 
 def _payloads(folder: Path) -> None:

@@ -71,6 +71,19 @@ def _content(name: Path) -> bytes:
             return sink.getvalue().to_pybytes()
         case ".ttl":
             return b'<http://x/e> <http://x/price> 7 ; <http://x/at> "2024-03-02" .'
+        case ".csv":
+            names = ("price", "product", "at", "city")
+            rows = [[str(record(n).get(name, "")) for name in names] for n in range(50)]
+            return "\n".join(map(",".join, (names, *rows))).encode()
+        case ".rss":
+            items = (
+                "".join(f"<{key}>{value}</{key}>" for key, value in record(number).items())
+                for number in range(20)
+            )
+            text = "".join(f"<item>{item}</item>\n" for item in items)
+            return f"<rss><channel>{text}</channel></rss>".encode()
+        case ".xml":
+            return b"<offer><price>8</price><at>2024-03-02</at></offer>"
         case suffix:
             assert suffix == ".jpg"
             return bytes(range(256))

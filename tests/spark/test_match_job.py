@@ -260,7 +260,11 @@ def test_bad_events_of_every_kind_lose_nothing_else(
         "dtd.rdf": f'<!DOCTYPE r SYSTEM "{address}"><r/>'.encode(),
         "remote.jsonld": json.dumps({"@context": address, "price": 5}).encode(),
         "packed.jsonl.gz": b"\x1f\x8b",
-        "table.csv": b"a,b",
+        "table.xls": b"a,b",
+        "rows.csv": b"id,price\nrow,5\nrow 2\n",
+        "dtd.xml": f'<!DOCTYPE r [<!ENTITY e SYSTEM "{address}">]><r>&e;</r>'.encode(),
+        "dtd.rss": f'<!DOCTYPE rss SYSTEM "{address}"><rss/>'.encode(),
+        "item.xml": b'<rss xmlns:s="urn:"><item><guid>item</guid><s:price>5</s:price></item></rss>',
         "quads.nq": b'<http://x/a> <http://x/price> "5" <http://x/g> .\n',
         "lines.jsonl": lines(
             b'{"price": "' + b"x" * 10_000_000 + b'"}',
@@ -280,15 +284,19 @@ def test_bad_events_of_every_kind_lose_nothing_else(
         thread.join()
         server.server_close()
     assert asked == []
-    assert [row["event"] for row in table(path(job.out))] == ["good.ttl", "http://x/g", "last"]
-    assert summary == MatchSummary(3, 3, 8, 0)
+    events = ["good.ttl", "http://x/g", "item", "last", "row"]
+    assert [row["event"] for row in table(path(job.out))] == events
+    assert summary == MatchSummary(5, 5, 11, 0)
     found = reasons(path(job.out))
     for place, part in {
         "broken.ttl:2": "broken Turtle",
         "dtd.rdf:1": "DTD",
         "remote.jsonld:1": "remote context",
         "packed.jsonl.gz:1": "the .gz file is truncated",
-        "table.csv": "expected .jsonl",
+        "table.xls": "expected .jsonl",
+        "rows.csv:3": "a row of 1 cells; expected 2",
+        "dtd.xml:1": "DTD",
+        "dtd.rss:1": "DTD",
         "lines.jsonl:1": "longer than 8,388,608 bytes",
         "lines.jsonl:2": "nested deeper than 1,024 levels",
         "lines.jsonl:3": "not UTF-8",

@@ -47,7 +47,7 @@ def write_subscriptions(path: Path, texts: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [["a.jsonl"], ["b.nq"], ["c.parquet"], ["a.jsonl", "d.json", "e.ttl", "f.ttl"]]
+    "names", [["a.jsonl"], ["b.nq"], ["c.parquet"], ["d.json", "e.ttl", "h.csv", "i.rss", "j.xml"]]
 )
 def test_the_answers_do_not_depend_on_partitions(
     replaying: Replaying, tmp_path: Path, names: list[str]

@@ -117,6 +117,7 @@ GRAPH = b'<urn:s> <urn:what> "bread" <urn:g%d> .'
 TRIPLE = b'<urn:s> <urn:what> "bread" .'
 XML = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="urn:">%s</rdf:RDF>'
 XML_FACT = b'<rdf:Description rdf:about="urn:s"><what>bread</what></rdf:Description>'
+DTD = b"<!DOCTYPE rss><rss><item><what>bread</what></item></rss>"
 ROWS: list[dict[str, object]] = [{"id": "r1", "what": "bread"}, {"id": "r2", "what": "milk"}]
 MORE: list[dict[str, object]] = [{"id": "a1", "what": "bread"}, {"id": "a2", "what": "milk"}]
 
@@ -140,6 +141,10 @@ POISONS = {
     ),
     "parquet": Poison(Kind.PARQUET, "e.parquet", _parquet(ROWS), _parquet(ROWS)[:-20]),
     "arrow": Poison(Kind.ARROW, "e.arrow", _arrow(MORE), _arrow(MORE)[:200]),
+    "csv": Poison(Kind.CSV, "e.csv", b"id,what\nr3,bread", b"id,what\nr4"),
+    "tsv": Poison(Kind.CSV, "e.tsv", b"id\twhat\nr5\tbread", b"id\twhat\nr6,bread"),
+    "xml": Poison(Kind.XML, "e.xml", b"<e><what>bread</what></e>", b"<e><what>bread</e>"),
+    "feed": Poison(Kind.FEED, "e.rss", b"<rss><item><what>bread</what></item></rss>", DTD),
     "payload": Poison(Kind.PAYLOAD, "e.txt", b"a text", b"a text", b"no facts"),
 }  # fmt: skip
 

@@ -17,7 +17,10 @@ from sensewire.spark.replay import Replayed, Total, tallied
 from sensewire.spark.tally import MOST_SHOWN, MOST_TOLD, Example, place_order
 from tests.spark.history import DECODING, SUBSCRIPTIONS, expected, write_history
 
-NAMES = ("a.jsonl", "b.nq", "c.parquet", "d.json", "e.ttl", "f.ttl", "g.ttl", "photo.jpg")
+NAMES = (
+    *("a.jsonl", "b.nq", "c.parquet", "d.json", "e.ttl", "f.ttl", "g.ttl", "h.csv", "i.rss"),
+    *("j.xml", "photo.jpg"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +83,7 @@ def test_it_is_what_the_plain_way_gives(
         for each in expected(history, engine, examples)
     ]
     assert found.matches == sum(each.matches for each in found.subscriptions) > 100
-    assert (found.events, found.rejected) == (94 + 40 + 60 + 12 + 3 + 1, 1)
+    assert (found.events, found.rejected) == (94 + 40 + 60 + 12 + 3 + 50 + 20 + 1 + 1, 1)
     (problem,) = found.problems
     assert problem.place == f"{history}/a.jsonl:42"
     assert problem.reason.startswith("bad JSON")

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 _EVENTS = (
     "files or folders of events, by path or address (s3://bucket/folder): .jsonl .ndjson .json "
     "(records, CloudEvents), .parquet .arrow (records by columns, or packed), .nq .trig (an event "
-    "for each named graph), .nt .ttl .rdf .jsonld .n3 (one event), pictures and other media (one "
-    "event each); texts also as .gz .bz2 .xz .zst .lz4"
+    "for each named graph), .nt .ttl .rdf .jsonld .n3 (one event), .csv .tsv (an event for each "
+    "row), .rss .atom (an event for each item), .xml (a feed, or one event), pictures and other "
+    "media (one event each); texts also as .gz .bz2 .xz .zst .lz4"
 )
 _SUBSCRIPTIONS = (
     'JSON lines {"id", "text", "language"?, "reading"?, "tolerance"?, "expires"?}; one that has '

@@ -39,7 +39,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--format",
         default="jsonl",
         metavar="F",
-        help="of standard input: jsonl, or the suffix of a document (ttl, nq, trig, …)",
+        help="of standard input: jsonl, or the suffix of a document (ttl, nq, rss, csv, …)",
     )
     add_store(parser)
     parser.set_defaults(run=run)

@@ -12,12 +12,20 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import types
 
-from sensewire.events.column_terms import Array, is_list, is_term, members, plain, values_of
+from sensewire.events.column_terms import (
+    Array,
+    has_untyped_texts,
+    is_list,
+    is_term,
+    members,
+    plain,
+    values_of,
+)
 from sensewire.events.decoding import Decoding
 from sensewire.model import flatten
 from sensewire.model.errors import EventError
 from sensewire.model.event import Event, Fact, distinct
-from sensewire.model.terms import HOME
+from sensewire.model.terms import HOME, untyped
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +44,10 @@ class Records:
     def event_at(self, row: int) -> Event:
         """The event of a row."""
         data = {name: _values(column.slice(row, 1))[0] for name, column in self.columns.items()}
-        facts = distinct(Fact(HOME, *fact) for fact in flatten.attributes(data))
+        attributes = flatten.attributes(data)
+        if has_untyped_texts(self.batch):
+            attributes = ((name, untyped(value.text)) for name, value in attributes)
+        facts = distinct(Fact(HOME, *fact) for fact in attributes)
         id = flatten.id_in(data, self.decoding.id_field)
         return Event(
             id=self.place(row) if id is None else id,

@@ -16,10 +16,13 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from sensewire.model.errors import EventError
-from sensewire.model.terms import Term, term_of
+from sensewire.model.terms import Term, term_of, untyped
 
 _EXPECTED = "expected strings, numbers, booleans, dates, decimals, or lists and structs of them"
 
+
+UNTYPED: dict[bytes | str, bytes | str] = {b"sensewire.texts": b"untyped"}
+"""What stands beside the schema of a batch whose texts are untyped: a table of texts."""
 
 Array = Any
 """An Arrow array. What it can do is told by its type, at run time only."""
@@ -91,6 +94,16 @@ def terms_of(array: Array) -> Iterator[Term | EventError]:
             yield value if isinstance(value, EventError) else term_of(value)
         except EventError as error:
             yield error
+
+
+def untyped_terms_of(array: Array) -> Iterator[Term | EventError]:
+    """The terms of an array of texts that are untyped, without nulls."""
+    return map(untyped, array.to_pylist())
+
+
+def has_untyped_texts(batch: pa.RecordBatch) -> bool:
+    """Whether the texts of a batch are untyped."""
+    return (batch.schema.metadata or {}).items() >= UNTYPED.items()
 
 
 def values_of(array: Array) -> Iterator[object]:

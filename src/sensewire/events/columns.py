@@ -7,8 +7,9 @@ the row's Python values. Columns are walked from the outside in, with the row of
     rows                 [0, 1, 2]  ──→  elements  new eco new   rows  0 0 2   ──→  facts
 
 Strings go from Arrow's buffers through the dictionary's table; numbers and booleans are copied;
-other types cost Python's time once for each distinct value of the batch. A row with a value that is
-no term is rejected, with its column's name and type. What the dictionary does not know is not read.
+other types, and texts that are untyped, cost Python's time once for each distinct value of the
+batch. A row with a value that is no term is rejected, with its column's name and type. What the
+dictionary does not know is not read.
 Cost: linear in the values.
 """
 
@@ -25,6 +26,7 @@ from sensewire.events.column_records import Records
 from sensewire.events.column_terms import (
     Array,
     compute,
+    has_untyped_texts,
     is_list,
     is_term,
     is_text,
@@ -32,6 +34,7 @@ from sensewire.events.column_terms import (
     no_term,
     plain,
     terms_of,
+    untyped_terms_of,
 )
 from sensewire.events.column_times import are_plain_times
 from sensewire.events.decoding import Decoding
@@ -83,6 +86,8 @@ class _Reading:
     """What was read of a batch so far."""
 
     dictionary: Dictionary
+    terms: Callable[[Array], Iterator[Term | EventError]] = terms_of
+    """The terms of an array, where Python makes them."""
     leaves: list[Columns] = field(default_factory=list)
     rejected: dict[int, str] = field(default_factory=dict)
 
@@ -132,7 +137,8 @@ _NO_FACTS = Columns(
 
 
 def _read(records: Records, dictionary: Dictionary) -> _Reading:
-    reading = _Reading(dictionary)
+    terms = untyped_terms_of if has_untyped_texts(records.batch) else terms_of
+    reading = _Reading(dictionary, terms)
     rows = np.arange(len(records.batch), dtype=np.int32)
     for name, column in records.columns.items():
         _walk(column, name, rows, reading)
@@ -178,7 +184,7 @@ def _leaf(array: Array, name: str, rows: Int32, reading: _Reading) -> None:
     """Read an array of terms, of an attribute that the dictionary knows."""
     attribute = reading.dictionary.attribute(name)
     present = _present(array)
-    if is_text(array.type):
+    if is_text(array.type) and reading.terms is terms_of:
         _texts(array, present, name, rows, reading)
     elif types.is_boolean(array.type):
         true = reading.dictionary.truths[attribute]
@@ -246,7 +252,7 @@ def _others(array: Array, name: str, rows: Int32, reading: _Reading) -> None:
     chosen = np.asarray(compute.fill_null(encoded.indices, 0))[present]
     rows = rows[present]
     attribute = reading.dictionary.attribute(name)
-    terms = list(terms_of(encoded.dictionary))
+    terms = list(reading.terms(encoded.dictionary))
     good = [index for index, term in enumerate(terms) if isinstance(term, Term)]
     numbers = np.full(len(terms), _NOTHING, np.int32)
     asked = [(attribute, term) for term in terms if isinstance(term, Term)]

@@ -1,13 +1,15 @@
 """A slice of a file as events: the one way from bytes to events, wherever it runs."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import assert_never
 
 import pyarrow as pa
 
-from sensewire.events import rdf, records
+from sensewire.events import rdf, records, xml
+from sensewire.events.csv_events import csv_events, separator_of
 from sensewire.events.decoding import KEPT_OF_LONG, Decoded, Decoding, Outcome, Rejected, too_long
+from sensewire.events.feeds import feed
 from sensewire.events.files import Slice
 from sensewire.events.kinds import Kind
 from sensewire.events.lines import BrokenOff, Line, lines_in
@@ -20,10 +22,15 @@ _TRIG_EVENTS = 64
 """A compressed TriG document, which is read whole, may unpack to as many of the longest events."""
 
 
-def decode(part: Slice, decoding: Decoding) -> Iterator[Outcome]:
-    """The events of a slice, and what in it is none, in the order of the file."""
+def decode(
+    part: Slice, decoding: Decoding, *, kept: Callable[[str], bool] | None = None
+) -> Iterator[Outcome]:
+    """The events of a slice, and what in it is none, in the order of the file.
+
+    With `kept`, events of N-Quads lack the facts whose properties it refuses, by their IRIs.
+    """
     try:
-        yield from _decode(part, decoding)
+        yield from _decode(part, decoding, kept)
     except (OSError, pa.ArrowException, LocationError) as error:
         yield vanished(part, error)
 
@@ -62,7 +69,9 @@ def content_lines(content: Content, part: Slice, decoding: Decoding) -> Iterator
         raise BrokenOff(held.number, held.data, content.problem)
 
 
-def _decode(part: Slice, decoding: Decoding) -> Iterator[Outcome]:
+def _decode(
+    part: Slice, decoding: Decoding, kept: Callable[[str], bool] | None
+) -> Iterator[Outcome]:
     match part.file.kind:
         case Kind.PARQUET | Kind.ARROW | Kind.PACKED:
             for portion in row_portions(part, decoding):
@@ -76,11 +85,17 @@ def _decode(part: Slice, decoding: Decoding) -> Iterator[Outcome]:
                 yield from _lines(content, part, decoding)
         case Kind.NQUADS:
             with opened(part.source, part.packing) as content:
-                yield from _nquads(content, part, decoding)
+                yield from _nquads(content, part, decoding, kept)
         case Kind.TRIG:
             with opened(part.source, part.packing) as content:
                 yield from _trig(content, part, decoding)
-        case Kind.JSON | Kind.DOCUMENT | Kind.PAYLOAD:
+        case Kind.CSV:
+            with opened(part.source, part.packing) as content:
+                yield from _csv(content, part, decoding)
+        case Kind.FEED:
+            with opened(part.source, part.packing) as content:
+                yield from feed(content, part.file.name, decoding)
+        case Kind.JSON | Kind.DOCUMENT | Kind.XML | Kind.PAYLOAD:
             with opened(part.source, part.packing) as content:
                 yield from _document(content, part, decoding)
         case _ as never:
@@ -100,20 +115,19 @@ def _lines(content: Content, part: Slice, decoding: Decoding) -> Iterator[Outcom
         yield Rejected(f"{name}:{broken.number}", broken.data, broken.reason)
 
 
-def _nquads(content: Content, part: Slice, decoding: Decoding) -> Iterator[Outcome]:
-    file = content.stream
+def _nquads(
+    content: Content, part: Slice, decoding: Decoding, kept: Callable[[str], bool] | None
+) -> Iterator[Outcome]:
+    from sensewire.events.nquads import nquads_in  # with its kernels
+    from sensewire.events.nquads_scanner import Scanner
+
+    for found in nquads_in(content, part, decoding, Scanner(kept)):
+        yield from found.outcomes()
+
+
+def _csv(content: Content, part: Slice, decoding: Decoding) -> Iterator[Outcome]:
     lines = content_lines(content, part, decoding)
-    running = None
-    if part.start > 0:
-        running = rdf.running_before(file, part.start, part.end, decoding)
-
-    def later(number: int) -> Iterator[Line]:
-        if part.end >= part.file.size:  # as of every compressed file, which is read whole
-            return iter(())
-        size = part.file.size
-        return lines_in(file, part.end, size, first_line=number, longest=decoding.longest)
-
-    yield from rdf.nquads(lines, part.file.name, decoding, running=running, later=later)
+    yield from csv_events(lines, part.file.name, decoding, separator_of(part.file.naming.suffix))
 
 
 def _trig(content: Content, part: Slice, decoding: Decoding) -> Iterator[Outcome]:
@@ -143,8 +157,11 @@ def _document(content: Content, part: Slice, decoding: Decoding) -> Iterator[Out
         yield Rejected(f"{name}:{line}", raw, content.problem)
     elif kind is Kind.PAYLOAD:
         yield payload(part, raw, decoding)
+    elif kind is Kind.XML:
+        yield xml.document(raw, name, part.file.id, decoding)
     else:
-        format = part.file.naming.suffix.removeprefix(".")
+        suffix = part.file.naming.suffix.removeprefix(".")
+        format = "rdf" if suffix == "xml" else suffix
         yield rdf.document(raw, format, name, part.file.id, decoding)
 
 

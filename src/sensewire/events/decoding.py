@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from sensewire.model.errors import EventError
 from sensewire.model.event import Event, Fact, moment
@@ -15,6 +16,18 @@ KEPT_OF_LONG = 65_536
 """Bytes that are kept of what is rejected for its length."""
 
 _TEXTS = (Kind.STRING, Kind.UNTYPED, Kind.DATE)
+
+
+class Wanted(Protocol):
+    """Whoever asks for some of what events say, as an engine does; the rest need not be read."""
+
+    def wants(self, attribute: str) -> bool:
+        """Whether an attribute of records, by its dotted path, is asked for."""
+        ...
+
+    def wants_property(self, address: str) -> bool:
+        """Whether a property of graphs, by its IRI, is asked for."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Event files: which there are, what kind each is, and how it is cut into slices to be read apart.
 
 The kind follows the name (`events.kinds`). `.json` is looked into: if its first line is a whole
-object it is JSON lines, else one document; so is `.parquet`, for its row groups. A folder is read
-with all that is below it, in sorted order; names that begin with a dot or an underscore are passed
-over, as they are everywhere on Spark. `photo.jpg.json` belongs to `photo.jpg` beside it.
+object it is JSON lines, else one document; so is `.xml`, which may be a feed, or RDF; so is
+`.parquet`, for its row groups. A folder is read with all that is below it, in sorted order; names
+that begin with a dot or an underscore are passed over, as they are everywhere on Spark.
+`photo.jpg.json` belongs to `photo.jpg` beside it.
 
     kind              is cut               start and end of a slice are
     lines, nq         anywhere             bytes
@@ -36,6 +37,7 @@ from sensewire.events.locations import (
     reason_of,
 )
 from sensewire.events.unpacking import opened
+from sensewire.events.xml_kinds import kind_within
 from sensewire.model.errors import EventError
 
 PACKED = "packed"
@@ -203,6 +205,8 @@ def held_slice(
     groups: tuple[RowGroup, ...] = ()
     if kind is Kind.PARQUET:
         kind, groups = _footer(Held(data), name)
+    elif kind is Kind.XML:
+        kind = kind_within(BytesIO(data))
     end = len(groups) if groups else len(data)
     file = EventFile("", name, name, kind, len(data), groups)
     if kind is Kind.PACKED:  # a Parquet file of cells: its data is no cell itself
@@ -269,6 +273,9 @@ def _event_file(found: Found) -> EventFile:
         with opened(place, named.packing) as content:
             if _is_object(content.stream.readline(_LONGEST_FIRST_LINE)):
                 kind = Kind.LINES
+    elif kind is Kind.XML:
+        with opened(place, named.packing) as content:
+            kind = kind_within(content.stream)
     elif kind is Kind.ARROW:
         _check_arrow(place)
     elif place.is_local:

@@ -2,8 +2,9 @@
 
     .jsonl .ndjson          JSON lines              .parquet               Parquet
     .json                   a document, or lines    .arrow .arrows .feather  Arrow IPC
-    .nq .trig               named graphs            .jpg .wav .pdf .txt …  a payload
-    .nt .ttl .rdf .jsonld .n3   a document
+    .nq .trig               named graphs            .csv .tsv              a table of texts
+    .nt .ttl .rdf .jsonld .n3   a document          .rss .atom             a feed
+    .xml                    a document, or a feed   .jpg .wav .pdf .txt …  a payload
 
 Text may be compressed, which one more suffix says: `day.jsonl.gz`. Media types are those that
 Python knows by itself, not those of the machine, so that a name means the same everywhere.
@@ -27,6 +28,12 @@ class Kind(StrEnum):
     TRIG = "trig"
     DOCUMENT = "document"
     """One RDF document, one event."""
+    XML = "xml"
+    """One XML document, one event."""
+    FEED = "feed"
+    """RSS or Atom: one event for each item."""
+    CSV = "csv"
+    """Rows of texts, the first of which names the attributes: one event for each other one."""
     PARQUET = "parquet"
     """Rows of a Parquet file: one column an attribute, or one column `json`."""
     ARROW = "arrow"
@@ -60,6 +67,11 @@ _KINDS = {
     ".rdf": Kind.DOCUMENT,
     ".jsonld": Kind.DOCUMENT,
     ".n3": Kind.DOCUMENT,
+    ".xml": Kind.XML,
+    ".rss": Kind.FEED,
+    ".atom": Kind.FEED,
+    ".csv": Kind.CSV,
+    ".tsv": Kind.CSV,
     ".parquet": Kind.PARQUET,
     ".arrow": Kind.ARROW,
     ".arrows": Kind.ARROW,

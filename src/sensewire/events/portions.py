@@ -2,6 +2,7 @@
 
     JSON lines ───────────────── line_portions ──> RecordPortion   records as they lie
     Parquet, Arrow, packed ───── tables ─────────> RecordPortion
+    CSV ──────────────────────── csv_portions ───> RecordPortion
     RDF, documents, payloads ─── decode ─────────> EventPortion    events, from many small files too
 
 What is rejected comes between them, as it is met.
@@ -12,14 +13,17 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from sensewire.events.decode import decode, vanished
-from sensewire.events.decoding import Decoded, Decoding, Rejected
+from sensewire.events.csv_events import separator_of
+from sensewire.events.csv_portions import csv_portions
+from sensewire.events.decode import content_lines, decode, vanished
+from sensewire.events.decoding import Decoded, Decoding, Rejected, Wanted
 from sensewire.events.files import Slice
 from sensewire.events.kinds import Kind
 from sensewire.events.line_portions import line_portions
 from sensewire.events.locations import LocationError
 from sensewire.events.record_portion import RecordPortion
-from sensewire.events.tables import Wanted, row_portions
+from sensewire.events.tables import choice_of, row_portions
+from sensewire.events.unpacking import opened
 
 EVENTS_AT_ONCE = 1_024
 """Events of a portion, at most."""
@@ -57,17 +61,25 @@ Portion = RecordPortion | EventPortion
 
 
 def portions(
-    parts: Iterable[Slice], decoding: Decoding, *, wanted: Wanted | None = None
+    parts: Iterable[Slice],
+    decoding: Decoding,
+    *,
+    wanted: Wanted | None = None,
 ) -> Iterator[RecordPortion | EventPortion | Rejected]:
-    """The portions of some slices. With `wanted`, columns that nobody wants are not read."""
+    """The portions of some slices.
+
+    With `wanted`, columns that nobody wants are not read, and events of N-Quads lack the facts
+    whose properties nobody wants.
+    """
+    kept = None if wanted is None else wanted.wants_property
     held: list[Decoded] = []
     size = 0
     for part in parts:
         match part.file.kind:
-            case Kind.LINES | Kind.PARQUET | Kind.ARROW | Kind.PACKED:
+            case Kind.LINES | Kind.PARQUET | Kind.ARROW | Kind.PACKED | Kind.CSV:
                 yield from _records(part, decoding, wanted)
                 continue
-        for outcome in decode(part, decoding):
+        for outcome in decode(part, decoding, kept=kept):
             if isinstance(outcome, Rejected):
                 yield outcome
                 continue
@@ -86,7 +98,19 @@ def _records(
     try:
         if part.file.kind is Kind.LINES:
             yield from line_portions(part, decoding)
+        elif part.file.kind is Kind.CSV:
+            yield from _csv(part, decoding, wanted)
         else:
             yield from row_portions(part, decoding, wanted)
     except (OSError, pa.ArrowException, LocationError) as error:
         yield vanished(part, error)
+
+
+def _csv(
+    part: Slice, decoding: Decoding, wanted: Wanted | None
+) -> Iterator[RecordPortion | Rejected]:
+    choice = None if wanted is None else choice_of(wanted, decoding)
+    separator = separator_of(part.file.naming.suffix)
+    with opened(part.source, part.packing) as content:
+        lines = content_lines(content, part, decoding)
+        yield from csv_portions(lines, part.file.name, decoding, separator, choice)

@@ -25,17 +25,38 @@ JSON = "json"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """The bytes that rows of texts were read from: the header of all, and those of each row."""
+
+    header: bytes
+    rows: Any  # an array of Arrow's, of large_binary
+
+    def at(self, rows: npt.NDArray[np.int64]) -> "Written":
+        """Those of some rows."""
+        return Written(self.header, self.rows.take(pa.array(rows)))
+
+    def some(self, first: int, count: int) -> "Written":
+        """Those of rows that follow each other."""
+        return Written(self.header, self.rows.slice(first, count))
+
+    def row(self, number: int) -> bytes:
+        """The bytes of a row, which are a table by themselves."""
+        return b"%s\n%s" % (self.header, self.rows[number].as_py())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordPortion:
     """Records for one call of the engine.
 
     `batch` has one column `json` of large_binary, where a text may have its line's end with it, or
     one column for each attribute that was read. `file` is how places begin, `numbers` the number of
-    each record's line or row.
+    each record's line or row; `written` is what rows of texts were read from.
     """
 
     batch: pa.RecordBatch
     file: str
     numbers: npt.NDArray[np.int64]
+    written: Written | None = None
 
     def __len__(self) -> int:
         return self.batch.num_rows
@@ -48,19 +69,26 @@ class RecordPortion:
     def at(self, rows: Sequence[int]) -> "RecordPortion":
         """Some of the records."""
         chosen = np.asarray(rows, np.int64)
-        return RecordPortion(self.batch.take(chosen), self.file, self.numbers[chosen])
+        written = None if self.written is None else self.written.at(chosen)
+        return RecordPortion(self.batch.take(chosen), self.file, self.numbers[chosen], written)
 
     def some(self, first: int, count: int) -> "RecordPortion":
         """Records that follow each other; nothing is copied."""
         numbers = self.numbers[first : first + count]
-        return RecordPortion(self.batch.slice(first, count), self.file, numbers)
+        written = None if self.written is None else self.written.some(first, count)
+        return RecordPortion(self.batch.slice(first, count), self.file, numbers, written)
 
     def place(self, row: int) -> str:
         """Where a record stands: `file:number`."""
         return f"{self.file}:{self.numbers[row]}"
 
     def raw(self, row: int) -> bytes:
-        """A record's bytes: its line without the end; of columns, the row as JSON."""
+        """A record's bytes: its line without the end; of columns, the row as JSON, unless it was
+        written as text."""
+        return self.as_json(row) if self.written is None else self.written.row(row)
+
+    def as_json(self, row: int) -> bytes:
+        """A record as JSON."""
         if self.is_json:
             return without_end(self.batch.column(0)[row].as_py() or b"")
         names = self.batch.schema.names

@@ -9,7 +9,7 @@ wants something: a struct's leaves are wanted by their dotted paths. What is bro
 group, its cell or the rest of its Arrow file, and is rejected with the number of its first row.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,11 @@ from pyarrow import parquet
 
 from sensewire.events.arrow_files import ROWS_AT_ONCE, Choice, ipc_batches
 from sensewire.events.column_terms import compute, leaves
-from sensewire.events.decoding import KEPT_OF_LONG, Decoding, Rejected, too_long
+from sensewire.events.decoding import KEPT_OF_LONG, Decoding, Rejected, Wanted, too_long
 from sensewire.events.files import PACKED, Slice
 from sensewire.events.kinds import Kind
 from sensewire.events.locations import reason_of
 from sensewire.events.record_portion import JSON, RecordPortion
-
-Wanted = Callable[[str], bool]
-"""Whether an attribute is asked for."""
 
 _CELLS_AT_ONCE = 16
 _BROKEN = (OSError, pa.ArrowException, ValueError)
@@ -35,7 +32,7 @@ def row_portions(
     part: Slice, decoding: Decoding, wanted: Wanted | None = None
 ) -> Iterator[RecordPortion | Rejected]:
     """The rows of a slice of a Parquet or Arrow file, or of packed rows."""
-    choice = None if wanted is None else _choice(wanted, decoding)
+    choice = None if wanted is None else choice_of(wanted, decoding)
     match part.file.kind:
         case Kind.PACKED:
             batches = _packed(part, choice)
@@ -161,7 +158,7 @@ def _json_portions(
         yield RecordPortion(batch, portion.file, portion.numbers[~long])
 
 
-def _choice(wanted: Wanted, decoding: Decoding) -> Choice:
+def choice_of(wanted: Wanted, decoding: Decoding) -> Choice:
     """The columns to read: where somebody wants a leaf, and where the id or the time stands."""
     held = [name for name in (decoding.id_field, decoding.time_field) if name is not None]
 
@@ -170,7 +167,7 @@ def _choice(wanted: Wanted, decoding: Decoding) -> Choice:
             field.name
             for field in schema
             if any(name == field.name or name.startswith(f"{field.name}.") for name in held)
-            or any(wanted(leaf) for leaf in leaves(field.name, field.type))
+            or any(wanted.wants(leaf) for leaf in leaves(field.name, field.type))
         ]
         others = [name for name in schema.names if name not in names]
         # Rows are counted by a column; and one column `json` alone would be taken for JSON texts.

@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sensewire.events.decoding import KEPT_OF_LONG, Decoding, Rejected, too_long
+from sensewire.events.decoding import KEPT_OF_LONG, Decoding, Rejected, Wanted, too_long
 from sensewire.events.files import Slice, held_slice
 from sensewire.events.kinds import Kind
 from sensewire.events.portions import Portion, portions
 from sensewire.events.record_portion import JSON, RecordPortion
-from sensewire.events.tables import Wanted
 from sensewire.model.errors import EventError
 from sensewire.spark.ingest import slices_in
 from sensewire.store.database import moment_of, opened_store

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from sensewire.events.decoding import Decoding
+from sensewire.events.decoding import Decoding, Wanted
 from sensewire.events.kinds import Kind
 from sensewire.events.record_portion import JSON, RecordPortion
-from sensewire.events.tables import Wanted
 from sensewire.match.layered import ENOUGH, UNPLANNED
 from sensewire.model.folder import current_version
 from sensewire.model.folder_writing import go_back

@@ -64,7 +64,7 @@ def outcomes_in(
     def matching(portion: Portion) -> Iterator[Outcomes]:
         return outcomes_of(portion, engine, decoding, pace)
 
-    for portion in portions(parts, decoding, wanted=engine.wants):
+    for portion in portions(parts, decoding, wanted=engine):
         if isinstance(portion, Rejected):
             yield replace(NOTHING, rejected=(portion,))
         elif is_careful:

@@ -162,7 +162,7 @@ def tallied(
     def matching(portion: Portion) -> Iterator[Outcomes]:
         return outcomes_of(portion, engine, decoding, pace)
 
-    for portion in portions(parts, decoding, wanted=engine.wants):
+    for portion in portions(parts, decoding, wanted=engine):
         if isinstance(portion, Rejected):
             tally.reject([portion])
             continue

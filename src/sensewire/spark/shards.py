@@ -179,7 +179,7 @@ def _chosen_in(part: Slice, router: Router, decoding: Decoding, task: Task) -> C
 
     first = 0
     routes: list[pa.Table] = []
-    for portion in portions([part], decoding, wanted=router.engine.wants):
+    for portion in portions([part], decoding, wanted=router.engine):
         if isinstance(portion, Rejected):
             task.add(replace(NOTHING, rejected=(portion,)))
             continue
@@ -210,7 +210,7 @@ def _outcomes_in(
     bits = np.frombuffer(row["chosen"], np.uint8)
     chosen = np.unpackbits(bits, count=row["count"]).astype(np.bool_)
     first = 0
-    for portion in portions([part], decoding, wanted=engine.wants):
+    for portion in portions([part], decoding, wanted=engine):
         if isinstance(portion, Rejected):
             continue
         mine = np.flatnonzero(chosen[first : first + len(portion)])

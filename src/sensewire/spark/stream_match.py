@@ -17,10 +17,9 @@ import numpy.typing as npt
 import orjson
 import pyarrow as pa
 
-from sensewire.events.decoding import Decoding, Rejected
+from sensewire.events.decoding import Decoding, Rejected, Wanted
 from sensewire.events.kinds import Kind
 from sensewire.events.portions import Portion
-from sensewire.events.tables import Wanted
 from sensewire.model.siphash import hashes_of
 from sensewire.spark.arrivals import Arrived, Reader, Sort
 from sensewire.spark.careful import killers
@@ -127,7 +126,7 @@ def found_in(
     def matching(portion: Portion) -> Iterator[Outcomes]:
         return outcomes_of(portion, engine, decoding, pace)
 
-    for arrived in reader(rows, decoding, engine.wants):
+    for arrived in reader(rows, decoding, engine):
         portion = arrived.portion
         if isinstance(portion, Rejected):
             parts.append(_rejected([portion], arrived.sort))
@@ -262,13 +261,13 @@ def _rejected(items: Sequence[Rejected], sort: Sort) -> Found:
 
 
 def _sample(portion: Portion, most: int) -> list[bytes]:
-    """Some records of a portion, as they came: what the planner looks at."""
+    """Some records of a portion, as JSON: what the planner looks at."""
     from sensewire.events.record_portion import RecordPortion
 
     if not isinstance(portion, RecordPortion):
         return []
     rows = np.linspace(0, len(portion) - 1, min(most, len(portion)), dtype=int).tolist()
-    return [portion.raw(row) for row in rows]
+    return [portion.as_json(row) for row in rows]
 
 
 def founds_in(rows: Iterable[Any], rejected: Sequence[Rejected] = ()) -> Found:

@@ -125,7 +125,7 @@ def _from_kafka(text: str) -> FromKafka:
     except EventError:
         raise SensewireError(
             f"--source {text!r}: no format {format!r}; expected a suffix that event files have, as "
-            "jsonl, ttl, nq or arrow"
+            "jsonl, ttl, nq, xml, csv or arrow"
         ) from None
     return FromKafka(servers, topic, named.kind, named.suffix)
 

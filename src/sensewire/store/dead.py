@@ -20,6 +20,7 @@ from sensewire.store.log import Entry, appended, find
 
 DEAD, RETRIED = "dead", "retried"
 
+_WHOLE = (Kind.DOCUMENT, Kind.XML, Kind.PAYLOAD)
 _IN_LOG = re.compile(r"log[:/](\d+)")
 
 
@@ -102,7 +103,7 @@ def _whole(connection: Connection, letter: DeadLetter) -> bytes:
     body = logged.entry.body
     if letter.kind is Kind.LINES and logged.entry.kind is Kind.LINES:
         body = body.split(b"\n")[int(place[1]) - logged.first]
-    elif letter.kind not in (Kind.DOCUMENT, Kind.PAYLOAD):  # it may be a part: one graph of many
+    elif letter.kind not in _WHOLE:  # it may be a part: one graph of many
         return letter.raw
     return body if body.startswith(letter.raw) else letter.raw
 
