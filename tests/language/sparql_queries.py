@@ -173,14 +173,16 @@ def _bind(pen: Pen, before: Part, taken: frozenset[str]) -> Part:
 
 
 def _minus(pen: Pen, depth: int, before: Part, taken: frozenset[str]) -> Part:
-    """A MINUS; inside EXISTS one that shares a variable with what stands before it.
+    """A MINUS; inside EXISTS one that shares a variable with what stands before it, and that names
+    none of the group around EXISTS that does not stand there.
 
     Departure from the recommendation, by pyoxigraph: inside EXISTS, both sides of a MINUS share
-    what the group around EXISTS binds, named or not, so that one that shares nothing takes all.
+    what the group around EXISTS binds, named or not.
     """
     body = group(pen, depth - 1, taken=taken)
-    shared = before.surely & body.surely
-    return body.asked("MINUS ") if shared or not taken else Part("")
+    named = frozenset(re.findall(r"[?$](\w+)", body.text))
+    is_told_apart = before.surely & body.surely and named & taken <= before.surely
+    return body.asked("MINUS ") if is_told_apart or not taken else Part("")
 
 
 def group(

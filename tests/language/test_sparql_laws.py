@@ -6,7 +6,9 @@ it, and else refused with a place. What is written of a strict subscription asks
 
 Proved by breaking, each caught: a MINUS that shares no variable and takes away all the same; an
 unbound variable that is false instead of an error; inverse steps and negated sets read forward;
-rows with UNDEF dropped; EXISTS read as NOT EXISTS; places that are one off.
+rows with UNDEF dropped; EXISTS read as NOT EXISTS, and NOT EXISTS of a union as of its first
+branch; a lost minus sign; VALUES that joins by value; a filter that sees the group around its own;
+places that are one off.
 """
 
 import re
@@ -164,7 +166,7 @@ IRI_OR_LANGUAGE = re.compile(r"<([^<>\s]*)>|@([A-Za-z0-9-]+)")
 
 
 def is_misnamed(text: str) -> bool:
-    """Whether an IRI or a language is none for RFC 3987 or BCP 47, which the grammar leaves open."""
+    """Whether an IRI or a language is none by RFC 3987 or BCP 47; the grammar does not ask."""
     for address, language in IRI_OR_LANGUAGE.findall(text):
         try:
             if address:

@@ -3,7 +3,8 @@
 import argparse
 import sys
 
-from sensewire.model.errors import ParseError
+from sensewire.cli.options import LANGUAGES
+from sensewire.model.errors import ParseError, UnsupportedError, pointed_at
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -16,7 +17,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     parser.add_argument("text", metavar="TEXT", help='as in "price <= 900 and not used = true"')
     parser.add_argument(
-        "--language", default="sensewire", metavar="L", help="what it is written in"
+        "--language", default="sensewire", metavar="L", help=f"what it is written in: {LANGUAGES}"
     )
     parser.add_argument("--reading", metavar="R", help="meaning: read its constants by meaning")
     parser.add_argument(
@@ -41,6 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
         subscription = parse(arguments.text, language=arguments.language, reading=arguments.reading)
     except ParseError as error:
         print(error, file=sys.stderr)  # as it stands: a word before it would move the caret
+        return 2
+    except UnsupportedError as error:
+        what = f"not supported: {error.what}"
+        print(pointed_at(arguments.text, error.position, what), file=sys.stderr)
         return 2
     if arguments.knowledge:
         from sensewire.knowledge.knowledge import Knowledge

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sensewire.cli.options import LANGUAGES
 from sensewire.model.errors import EventError, ParseError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "@file if its name could be taken for JSON",
     )
     add("--knowledge", nargs="+", action="extend", default=[], metavar="K", help=KNOWLEDGE)
-    add("--language", default="sensewire", metavar="L", help="what the subscription is written in")
+    add("--language", default="sensewire", metavar="L", help=f"what it is written in: {LANGUAGES}")
     add("--reading", metavar="R", help="meaning: read its constants by meaning")
     add("--time", metavar="TIME", help="the event's time; its own, or now, unless given")
     add("--json", action="store_true", help="print the explanation as JSON")

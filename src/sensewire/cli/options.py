@@ -20,6 +20,8 @@ _SUBSCRIPTIONS = (
     'JSON lines {"id", "text", "language"?, "reading"?, "tolerance"?, "expires"?}; one that has '
     "expired is left out"
 )
+LANGUAGES = "sensewire (unless given), sparql, gql or statements"
+"""What a subscription may be written in, for `--help`."""
 Added = Callable[[dict[str, str]], dict[str, str]]
 """Adds settings of ours to those that were given."""
 

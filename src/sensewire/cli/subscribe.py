@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sensewire.cli import options
+from sensewire.cli.options import LANGUAGES
 from sensewire.cli.storing import add_store, opened_store
 from sensewire.model.errors import SensewireError
 
@@ -60,7 +61,7 @@ def _add_subscribe(commands: "argparse._SubParsersAction[argparse.ArgumentParser
     add = parser.add_argument
     add("id", nargs="?", metavar="ID", help="the name of the subscription")
     add("text", nargs="?", metavar="TEXT", help="what it asks for")
-    add("--language", metavar="L", help="the language of the text; sensewire")
+    add("--language", metavar="L", help=f"what the text is written in: {LANGUAGES}")
     add("--reading", choices=("meaning", "exact"), help="how its constants are read")
     add("--tolerance", type=float, metavar="T", help="the same as `within` at the end of the text")
     add("--expires", metavar="TIME", help="from when on it stands no more")
