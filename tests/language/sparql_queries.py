@@ -213,7 +213,8 @@ def _filter(pen: Pen, depth: int, bound: frozenset[str], taken: frozenset[str]) 
     if not depth or not pen.once_in(3):
         return Part(f"FILTER {constraint(pen, names)}" if names else "")
     word = pen.one(("NOT EXISTS ", "NOT EXISTS ", "EXISTS "))
-    body = group(pen, depth - 1, bound, taken).asked(word)
+    # Blank nodes of the group around count too, and have no name.
+    body = group(pen, depth - 1, bound, taken | {"_"}).asked(word)
     if names and pen.once_in(3):
         return replace(body, text=f"FILTER ({constraint(pen, names)} && {body.text})")
     opening, closing = pen.one((("", ""), ("(", ")"), ("(!", ")"), ("(!(", "))")))

@@ -67,6 +67,11 @@ LITERALS = [
     literal("2024-03-01T05:00:00", DATE_TIME),
     literal("2024-03-03T00:00:00", DATE_TIME),
     literal("2024-03-01", DATE),
+    literal("10:00:00", XSD + "time"),
+    literal("12:00:00+02:00", XSD + "time"),
+    literal("P1D", XSD + "duration"),
+    literal("PT24H", XSD + "dayTimeDuration"),
+    literal("2024", XSD + "gYear"),
     literal("x", XSD + "integer"),
     literal("x", "http://x.org/datatype"),
     literal("y", "http://x.org/datatype"),
@@ -108,7 +113,8 @@ def constraints(bound: list[Variable]) -> st.SearchStrategy[Expression]:
     texts = st.builds(
         lambda f, v: Call(f, (v,)), st.sampled_from(["str", "lang", "lcase"]), variables
     )
-    operands = st.one_of(variables, constants, sums, texts)
+    texts_of_sums = sums.map(lambda made: Call("str", (made,)))
+    operands = st.one_of(variables, constants, sums, texts, texts_of_sums)
     calls = st.one_of(
         st.builds(
             lambda f, v: Call(f, (v,)),

@@ -161,12 +161,14 @@ class Expressions:
         return Or(tuple(parts)) if strength == _OR else And(tuple(parts))
 
     def _related(self, sign: str, left: Expression) -> Expression:
-        of = self._of
+        of, place = self._of, self._of.place
         of.at += 1
         if sign in ("IN", "NOT"):
             if sign == "NOT" and not of.takes_word("IN"):
                 raise of.wrong("IN")
             found = self._one_of(left)
+            if sign == "NOT" and isinstance(found, Constant):
+                raise UnsupportedError("NOT IN of nothing, which engines disagree on", place)
             return Negation(found) if sign == "NOT" else found
         return compared(left, sign, self._binary(_RELATION + 1))
 

@@ -15,6 +15,7 @@ linear in the rows, which are counted before they are made.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from sensewire.language.limits import MOST_CONJUNCTIONS, MOST_PARTS
 from sensewire.language.sparql_tree import (
@@ -75,6 +76,28 @@ class Row:
         return Conjunction(tuple(self.atoms), tuple(self.constraints))
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a group stands.
+
+    `around` is what its filters see beside its own variables, `perhaps` what they would see in
+    another alternative of the group around, `beyond` all that groups around EXISTS bind. What
+    belongs to one `Not` alone is renamed where the group `is_inner`, since others join it.
+    """
+
+    around: Bound = NOTHING
+    perhaps: Bound = NOTHING
+    beyond: Bound = NOTHING
+    is_inner: bool = False
+
+    def inner(self) -> "Scope":
+        """Where a group inside the group stands: its filters see nothing of what is around it."""
+        return Scope(beyond=self.beyond, is_inner=True)
+
+
+OUTERMOST = Scope()
+
+
 class Groups:
     """Spreads the groups of one query; `fresh` makes variables that the query does not name."""
 
@@ -86,20 +109,8 @@ class Groups:
         self._reading = reading
         self._purse = MOST_PARTS
 
-    def rows(
-        self,
-        group: Group,
-        around: Bound = NOTHING,
-        perhaps: Bound = NOTHING,
-        *,
-        is_inner: bool = False,
-    ) -> list[Row]:
-        """The alternatives of a group.
-
-        `around` is what filters see beside the group's own variables, `perhaps` what they would see
-        in another alternative of the group around. What belongs to one `Not` alone is renamed where
-        the group `is_inner`, since others join it.
-        """
+    def rows(self, group: Group, scope: Scope = OUTERMOST) -> list[Row]:
+        """The alternatives of a group."""
         rows = [Row()]
         filters: list[Condition | Exists] = []
         tables: list[Values] = []
@@ -114,16 +125,14 @@ class Groups:
                 case Condition() | Exists():
                     filters.append(element)
                 case Union():
-                    inner = [
-                        row for each in element.groups for row in self.rows(each, is_inner=True)
-                    ]
-                    rows = self._joined(rows, inner, element.position)
+                    spread = [self.rows(each, scope.inner()) for each in element.groups]
+                    rows = self._joined(rows, list(chain(*spread)), element.position)
                 case Minus():
-                    inner = self.rows(element.group, is_inner=True)
+                    inner = self.rows(element.group, scope.inner())
                     for row in rows:
-                        self._subtract(row, inner)
+                        self._subtract(row, inner, scope.beyond, element.position)
                 case Assigned():
-                    self._assign(rows, element, around)
+                    self._assign(rows, element, scope.beyond)
                 case Values() if is_ordered:
                     rows = self._joined(rows, _table(element), element.position)
                 case Values():
@@ -136,10 +145,10 @@ class Groups:
         for table in tables:
             rows = self._tabled(rows, table)
         if filters:
-            anywhere = perhaps.union(around, *[row.binds for row in rows])
+            anywhere = scope.perhaps.union(scope.around, *[row.binds for row in rows])
             for row in rows:
                 for filter in filters:
-                    self._filter(row, filter, around, anywhere, is_inner=is_inner)
+                    self._filter(row, filter, scope, anywhere)
         return rows
 
     def _joined(self, rows: list[Row], others: list[Row], place: int) -> list[Row]:
@@ -174,8 +183,8 @@ class Groups:
         parts = tuple(Call("sameTerm", (variable, each)) for each in constants)
         return Or(parts) if len(parts) > 1 else parts[0]
 
-    def _assign(self, rows: list[Row], element: Assigned, around: Bound) -> None:
-        if element.variable in around:
+    def _assign(self, rows: list[Row], element: Assigned, beyond: Bound) -> None:
+        if element.variable in beyond:
             raise UnsupportedError(
                 f"BIND of {element.variable}, which the group around EXISTS binds", element.position
             )
@@ -183,27 +192,31 @@ class Groups:
             row.atoms.append(Bind(element.variable, element.term))
             row.binds.add(element.variable)
 
-    def _subtract(self, row: Row, inner: list[Row]) -> None:
+    def _subtract(self, row: Row, inner: list[Row], beyond: Bound, place: int) -> None:
         for other in inner:
-            if not row.binds.isdisjoint(other.binds):
+            is_shared = not row.binds.isdisjoint(other.binds)
+            if beyond and (not is_shared or not beyond.isdisjoint(other.binds - row.binds)):
+                raise UnsupportedError(
+                    "MINUS inside EXISTS, but for what shares a variable with the patterns before "
+                    "it and names none that only the group around binds",
+                    place,
+                )
+            if is_shared:
                 row.atoms.append(Not(self._own(other, row.binds)))
 
-    def _filter(
-        self,
-        row: Row,
-        filter: Condition | Exists,
-        around: Bound,
-        anywhere: Bound,
-        *,
-        is_inner: bool,
-    ) -> None:
-        seen = around | row.binds
+    def _filter(self, row: Row, filter: Condition | Exists, scope: Scope, anywhere: Bound) -> None:
+        seen = scope.around | row.binds
         if isinstance(filter, Condition):
             row.constraints.append(self._constraint(row, filter, seen, anywhere))
             return
-        inner = self.rows(filter.group, seen, anywhere)
+        inner = self.rows(filter.group, Scope(seen, anywhere, scope.beyond | anywhere))
         self._pay(inner, filter.position)
-        bodies = [self._own(each, seen) if is_inner else each.conjunction() for each in inner]
+        if scope.is_inner and any(not scope.beyond.isdisjoint(r.binds - seen) for r in inner):
+            raise UnsupportedError(
+                "EXISTS inside a group of EXISTS, on a variable of the group around both",
+                filter.position,
+            )
+        bodies = [self._own(each, seen) if scope.is_inner else each.conjunction() for each in inner]
         refusals = tuple(Not(body) for body in bodies)
         if filter.negated:
             row.atoms += refusals

@@ -53,6 +53,7 @@ class Rules(Protocol):
     def equal(self, a: Term, b: Term) -> bool | None: ...
     def related(self, relation: Relation, a: Term, b: Term) -> bool | None: ...
     def number(self, a: Term) -> Number | None: ...
+    def calculated(self, sign: Sign, a: Term, b: Term) -> Term | None: ...
     def test(self, value: Term, condition: Condition, reader: Reader) -> bool | None: ...
     def constant(self, term: Term) -> Term: ...
 
@@ -74,6 +75,9 @@ class Bridged:
 
     def number(self, a: Term) -> Number | None:
         return comparison.numeric(a)
+
+    def calculated(self, sign: Sign, a: Term, b: Term) -> Term | None:
+        return None  # only numbers have a sum
 
     def test(self, value: Term, condition: Condition, reader: Reader) -> bool | None:
         return reader.meets(value, condition) if _can_be_tested(value, condition) else None
@@ -176,13 +180,13 @@ class Evaluation:
             return None
         a, b = self._rules.number(left), self._rules.number(right)
         if a is None or b is None:
-            return None
+            return self._rules.calculated(sign, left, right)
         if isinstance(a, float) or isinstance(b, float):
             made = _doubles(sign, comparison.as_double(a), comparison.as_double(b))
             singles = {left.datatype, right.datatype}
             if datatypes.DOUBLE not in singles and datatypes.FLOAT in singles:
-                return Term(Kind.NUMBER, term_of(datatypes.single(made)).text, datatypes.FLOAT)
-            return term_of(made)
+                return Term(Kind.NUMBER, _single_text(datatypes.single(made)), datatypes.FLOAT)
+            return Term(Kind.NUMBER, _double_text(made, repr(made)), datatypes.DOUBLE)
         return _exact(sign, a, b)
 
     def _effective(self, value: Term | None) -> bool | None:
@@ -251,11 +255,25 @@ def _exact(sign: Sign, a: int | Decimal, b: int | Decimal) -> Term | None:
 
 
 def _number(made: int | Decimal) -> Term | None:
-    """A result as a term; None where it is too long to be written."""
+    """A result as a term, in its shortest form; None where it is too long to be written."""
     try:
-        return term_of(made)
+        return term_of(made if isinstance(made, int) else (made.normalize() or Decimal(0)))
     except EventError:
         return None
+
+
+def _double_text(made: float, shortest: str) -> str:
+    """A number that was calculated, as XPath writes it: without an exponent, `2` and not `2.0`."""
+    if not math.isfinite(made):
+        return term_of(made).text
+    return f"{Decimal(shortest):f}".removesuffix(".0")
+
+
+def _single_text(made: float) -> str:
+    """The same of a 32-bit float, by the fewest digits that tell it from its neighbours."""
+    texts = (f"{made:.{digits}g}" for digits in range(6, 10))
+    shortest = next((t for t in texts if datatypes.single(float(t)) == made), f"{made:.9g}")
+    return _double_text(made, shortest)
 
 
 def _is_text(term: Term) -> bool:

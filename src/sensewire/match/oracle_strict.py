@@ -8,6 +8,7 @@ make no difference.
 
 from fractions import Fraction
 
+from sensewire.match.oracle_foreign import calculated, compared, is_foreign
 from sensewire.match.oracle_values import Reader, text_meets
 from sensewire.model import comparison, datatypes
 from sensewire.model.conditions import (
@@ -27,6 +28,7 @@ from sensewire.model.conditions import (
     Text,
 )
 from sensewire.model.datatypes import Number
+from sensewire.model.expressions import Sign
 from sensewire.model.terms import Kind, Term, number_of
 
 _HALF_DAY = 14 * 3_600
@@ -41,6 +43,8 @@ class Strict:
     """SPARQL's rules; see `oracle_constraints.Rules`."""
 
     def equal(self, a: Term, b: Term) -> bool | None:
+        if is_foreign(a) or is_foreign(b):
+            return compared("=", a, b)
         if a == b:
             return not (a.kind is Kind.NUMBER and number_of(a) != number_of(a))
         if _is_opaque(a) or _is_opaque(b):
@@ -60,11 +64,17 @@ class Strict:
         return False
 
     def related(self, relation: Relation, a: Term, b: Term) -> bool | None:
+        if is_foreign(a) or is_foreign(b):
+            return compared(relation, a, b)
         order = _order(a, b)
         return None if order is None else relation.holds(order)
 
     def number(self, a: Term) -> Number | None:
         return number_of(a) if a.kind is Kind.NUMBER else None
+
+    def calculated(self, sign: Sign, a: Term, b: Term) -> Term | None:
+        in_time = a.kind is Kind.DATE or b.kind is Kind.DATE
+        return calculated(sign, a, b) if in_time or is_foreign(a) or is_foreign(b) else None
 
     def test(self, value: Term, condition: Condition, reader: Reader) -> bool | None:
         match condition:
