@@ -30,9 +30,9 @@ from sensewire.events.graphs import Graphs
 from sensewire.events.kinds import Kind
 from sensewire.events.lines import Line, count_lines, lines_in
 from sensewire.events.nquads import LONGEST, graph_portions, nquads_in
+from sensewire.events.nquads_home import NO_HOME
 from sensewire.events.nquads_scanner import Kept, Scanner
 from sensewire.events.portions import EventPortion, portions
-from sensewire.events.scanning_home import NO_HOME
 from sensewire.events.unpacking import opened
 from sensewire.model.batch import Batch, columns_of
 from sensewire.model.event import Fact

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from sensewire.events.lines import Line, without_end
 from sensewire.events.nquads_scanner import Scanned, Scanner
+from sensewire.events.nquads_statements import DEFAULT, scan_statements
 from sensewire.events.rdf import said_by
 from sensewire.events.scanning import PADDING
-from sensewire.events.scanning_quads import DEFAULT, scan_statements
 from sensewire.model import rdf
 from sensewire.model.errors import EventError
 from sensewire.model.terms import Term, iri

@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sensewire.events.decoding import Decoded, Decoding
+from sensewire.events.nquads_home import NO_HOME
 from sensewire.events.nquads_terms import ScopedTerms
 from sensewire.events.scanning import Int32, Int64
-from sensewire.events.scanning_home import NO_HOME
 from sensewire.model.batch import FactColumns
 from sensewire.model.errors import EventError
 from sensewire.model.event import Event, Fact

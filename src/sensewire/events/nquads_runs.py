@@ -20,14 +20,7 @@ import numpy as np
 from sensewire.events.decoding import Decoding, Outcome, Rejected
 from sensewire.events.graphs import Graphs, Sources, timed
 from sensewire.events.lines import Line, lines_in
-from sensewire.events.nquads_scanner import Scanned, Scanner
-from sensewire.events.nquads_terms import ScopedTerms
-from sensewire.events.rdf import said_by
-from sensewire.events.runs import Run
-from sensewire.events.scanning import Int64
-from sensewire.events.scanning_home import BLANKS, FACTS, encoded_for, work_for
-from sensewire.events.scanning_quads import DEFAULT
-from sensewire.events.scanning_runs import (
+from sensewire.events.nquads_grouping import (
     PROBLEM,
     SKIPPED,
     UNDECIDED,
@@ -36,6 +29,13 @@ from sensewire.events.scanning_runs import (
     find_runs,
     runs_for,
 )
+from sensewire.events.nquads_home import BLANKS, FACTS, encoded_for, work_for
+from sensewire.events.nquads_scanner import Scanned, Scanner
+from sensewire.events.nquads_statements import DEFAULT
+from sensewire.events.nquads_terms import ScopedTerms
+from sensewire.events.rdf import said_by
+from sensewire.events.runs import Run
+from sensewire.events.scanning import Int64
 from sensewire.model.batch import RAW, FactColumns
 from sensewire.model.terms import Term
 

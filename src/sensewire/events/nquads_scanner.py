@@ -15,9 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sensewire.events.nquads_terms import TermDictionary
-from sensewire.events.scanning import PADDING
-from sensewire.events.scanning_quads import (
+from sensewire.events.nquads_statements import (
     DONE,
     METS,
     NO_ROOM_FOR_TERMS,
@@ -31,7 +29,9 @@ from sensewire.events.scanning_quads import (
     scan_statements,
     statements_for,
 )
-from sensewire.events.scanning_terms import DROPPED, MET
+from sensewire.events.nquads_table import DROPPED, MET
+from sensewire.events.nquads_terms import TermDictionary
+from sensewire.events.scanning import PADDING
 from sensewire.model.event import Fact
 
 _BYTES_A_LINE = 100

@@ -17,9 +17,9 @@ from typing import overload
 
 import numpy as np
 
-from sensewire.events import scanning_terms
+from sensewire.events import nquads_table
+from sensewire.events.nquads_table import ENTRIES, FULL, TermTable, code_of_canonical
 from sensewire.events.scanning import PADDING, Int32
-from sensewire.events.scanning_terms import ENTRIES, FULL, TermTable, code_of_canonical
 from sensewire.model import datatypes
 from sensewire.model.terms import HOME, Kind, Term, blank, iri, language_string, literal
 
@@ -41,7 +41,7 @@ class TermDictionary:
     """
 
     def __init__(self, *, most_terms: int = MOST_TERMS, most_bytes: int = MOST_BYTES) -> None:
-        self.table: TermTable = scanning_terms.empty(4_096, 262_144, secrets.randbits(63))
+        self.table: TermTable = nquads_table.empty(4_096, 262_144, secrets.randbits(63))
         self._most_terms, self._most_bytes = most_terms, most_bytes
         self._terms: list[Term | None] = []
         self.code(HOME)  # the first, as kernels know
@@ -56,7 +56,7 @@ class TermDictionary:
 
     def make_room(self, size: int) -> None:
         """Let a token of so many bytes find room."""
-        self.table = scanning_terms.with_room(self.table, size)
+        self.table = nquads_table.with_room(self.table, size)
 
     def code(self, term: Term) -> int:
         """The code of a term."""

@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sensewire.events import scanning_tokens
-from sensewire.events.scanning import Bytes, Int32, Int64, Register, compiled, inlined, lent
-from sensewire.events.scanning_terms import (
+from sensewire.events import nquads_tokens
+from sensewire.events.nquads_table import (
     FULL,
     MET,
     TermTable,
@@ -26,7 +25,8 @@ from sensewire.events.scanning_terms import (
     code_of,
     lent_terms,
 )
-from sensewire.events.scanning_tokens import iri_end, label_end, line_end, literal_end
+from sensewire.events.nquads_tokens import iri_end, label_end, line_end, literal_end
+from sensewire.events.scanning import Bytes, Int32, Int64, Register, compiled, inlined, lent
 
 DEFAULT, ODD = -1, -2
 """Instead of a graph's code: the default graph; a line that is to be read in another way."""
@@ -136,7 +136,7 @@ def scan_statements(
             at = line_end(data, at, stop) + 1
             number += 1
             continue
-        code: Register = np.int64(scanning_tokens.ODD)
+        code: Register = np.int64(nquads_tokens.ODD)
         property: Register = np.int64(0)
         value: Register = np.int64(0)
         # 1. The subject.
@@ -155,8 +155,8 @@ def scan_statements(
         # 2. The property.
         if code >= 0:
             at = _blanks_end(data, token_end)
-            code = np.int64(scanning_tokens.ODD)
-            token_end = iri_end(data, at) if data[at] == _OPEN else scanning_tokens.ODD
+            code = np.int64(nquads_tokens.ODD)
+            token_end = iri_end(data, at) if data[at] == _OPEN else nquads_tokens.ODD
             size = token_end - at
             if token_end >= 0:
                 code = code_of(terms, data, at, token_end, out)
@@ -172,7 +172,7 @@ def scan_statements(
         # 3. The object.
         if code >= 0:
             at = _blanks_end(data, token_end)
-            code = np.int64(scanning_tokens.ODD)
+            code = np.int64(nquads_tokens.ODD)
             if data[at] == _QUOTE:
                 token_end = literal_end(data, at, stop)
             else:
@@ -190,7 +190,7 @@ def scan_statements(
                     code = graph
                     token_end = at + graph_size
                 else:
-                    code = np.int64(scanning_tokens.ODD)
+                    code = np.int64(nquads_tokens.ODD)
                     token_end = _node_end(data, at)
                     size = token_end - at
                     if token_end >= 0:
@@ -262,7 +262,7 @@ def _node_end(data: Bytes, at: int) -> Register:
         return np.int64(iri_end(data, at))
     if data[at] == _UNDERSCORE:
         return np.int64(label_end(data, at))
-    return np.int64(scanning_tokens.ODD)
+    return np.int64(nquads_tokens.ODD)
 
 
 @inlined

@@ -1,14 +1,14 @@
 """Tokens of N-Triples and N-Quads in bytes: where they end.
 
 Ends are found eight bytes at a time, and without a close look at what stands between: whether a
-token is well formed is `scanning_canonical`'s matter. What is followed by something unusual is odd.
+token is well formed is `nquads_canonical`'s matter. What is followed by something unusual is odd.
 Cost: linear.
 """
 
 import numpy as np
 
+from sensewire.events.nquads_iris import is_digit, is_letter
 from sensewire.events.scanning import Bytes, Register, block, compiled, first_byte, inlined
-from sensewire.events.scanning_iris import is_digit, is_letter
 
 ODD = -1
 """Instead of an end: the token is to be read in another way."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sensewire.events.nquads_table import BLANK
 from sensewire.events.scanning import Bytes, Int32, Int64, Register, compiled, inlined, lent
-from sensewire.events.scanning_terms import BLANK
 
 NO_HOME = -1
 HOME = 0

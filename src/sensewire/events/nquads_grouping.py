@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sensewire.events.scanning import Bytes, Int32, Int64, Register, compiled, inlined, lent
-from sensewire.events.scanning_home import (
+from sensewire.events.nquads_home import (
     BLANKS,
     FACTS,
     NO_HOME,
@@ -23,8 +22,9 @@ from sensewire.events.scanning_home import (
     lent_encoded,
     lent_work,
 )
-from sensewire.events.scanning_quads import Statements, lent_statements
-from sensewire.events.scanning_terms import BLANK
+from sensewire.events.nquads_statements import Statements, lent_statements
+from sensewire.events.nquads_table import BLANK
+from sensewire.events.scanning import Bytes, Int32, Int64, Register, compiled, inlined, lent
 
 UNDECIDED, SKIPPED = -3, -4
 """Instead of a graph's code: nobody knows of which graph the line is; it says nothing."""

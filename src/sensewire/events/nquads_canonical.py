@@ -12,10 +12,10 @@ so that it is never longer. Here is found whether a token is well formed. Cost: 
 
 import numpy as np
 
+from sensewire.events.nquads_iris import is_digit, is_letter, is_usual_iri
+from sensewire.events.nquads_tokens import ODD, quote_after
 from sensewire.events.scanning import Bytes, Register, compiled, inlined
-from sensewire.events.scanning_iris import is_digit, is_letter, is_usual_iri
 from sensewire.events.scanning_text import is_utf8
-from sensewire.events.scanning_tokens import ODD, quote_after
 
 AS_WRITTEN = 0
 

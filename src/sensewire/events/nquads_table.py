@@ -22,6 +22,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sensewire.events.nquads_canonical import AS_WRITTEN, canonical
+from sensewire.events.nquads_tokens import ODD
 from sensewire.events.scanning import (
     PADDING,
     Bytes,
@@ -33,9 +35,7 @@ from sensewire.events.scanning import (
     inlined,
     lent,
 )
-from sensewire.events.scanning_canonical import AS_WRITTEN, canonical
 from sensewire.events.scanning_table import first_bytes, hash_continued, hash_ended
-from sensewire.events.scanning_tokens import ODD
 
 FULL = -2
 """Instead of a code: there is no room for the token."""
