@@ -129,6 +129,10 @@ usual_lines = _line(
     blanks,
 )
 """Lines that are read without pyoxigraph."""
+usual_triples = _line(
+    _nodes, usual_iris, _nodes | usual_literals, st.just(""), st.sampled_from(ENDS), blanks
+)
+"""The same of N-Triples."""
 _any_nodes = usual_iris | usual_labels | iris | labels
 unusual_lines = _line(
     _any_nodes,

@@ -27,7 +27,8 @@ def decode(
 ) -> Iterator[Outcome]:
     """The events of a slice, and what in it is none, in the order of the file.
 
-    With `kept`, events of N-Quads lack the facts whose properties it refuses, by their IRIs.
+    With `kept`, events of N-Quads and N-Triples lack the facts whose properties it refuses, by
+    their IRIs.
     """
     try:
         yield from _decode(part, decoding, kept)
@@ -97,7 +98,7 @@ def _decode(
                 yield from feed(content, part.file.name, decoding)
         case Kind.JSON | Kind.DOCUMENT | Kind.XML | Kind.PAYLOAD:
             with opened(part.source, part.packing) as content:
-                yield from _document(content, part, decoding)
+                yield from _document(content, part, decoding, kept)
         case _ as never:
             assert_never(never)
 
@@ -144,12 +145,14 @@ def _trig(content: Content, part: Slice, decoding: Decoding) -> Iterator[Outcome
         yield from rdf.trig(raw, name, decoding, broken=content.problem)
 
 
-def _document(content: Content, part: Slice, decoding: Decoding) -> Iterator[Outcome]:
+def _document(
+    content: Content, part: Slice, decoding: Decoding, kept: Callable[[str], bool] | None
+) -> Iterator[Outcome]:
     name, kind = part.file.name, part.file.kind
     raw = content.stream.read(decoding.longest + 1)
     if len(raw) > decoding.longest:
-        kept = raw[: min(decoding.longest, KEPT_OF_LONG)]
-        yield Rejected(name, kept, too_long(decoding.longest, len(kept)))
+        first = raw[: min(decoding.longest, KEPT_OF_LONG)]
+        yield Rejected(name, first, too_long(decoding.longest, len(first)))
     elif kind is Kind.JSON:
         yield from _json(raw, content.problem, part, decoding)
     elif content.problem is not None:
@@ -161,8 +164,13 @@ def _document(content: Content, part: Slice, decoding: Decoding) -> Iterator[Out
         yield xml.document(raw, name, part.file.id, decoding)
     else:
         suffix = part.file.naming.suffix.removeprefix(".")
-        format = "rdf" if suffix == "xml" else suffix
-        yield rdf.document(raw, format, name, part.file.id, decoding)
+        if suffix == "nt":
+            from sensewire.events import ntriples  # numba is imported with it
+
+            yield ntriples.document(raw, name, part.file.id, decoding, kept)
+        else:
+            format = "rdf" if suffix == "xml" else suffix
+            yield rdf.document(raw, format, name, part.file.id, decoding)
 
 
 def _json(raw: bytes, problem: str | None, part: Slice, decoding: Decoding) -> Iterator[Outcome]:

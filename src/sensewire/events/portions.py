@@ -68,8 +68,8 @@ def portions(
 ) -> Iterator[RecordPortion | EventPortion | Rejected]:
     """The portions of some slices.
 
-    With `wanted`, columns that nobody wants are not read, and events of N-Quads lack the facts
-    whose properties nobody wants.
+    With `wanted`, columns that nobody wants are not read, and events of N-Quads and N-Triples lack
+    the facts whose properties nobody wants.
     """
     kept = None if wanted is None else wanted.wants_property
     held: list[Decoded] = []
