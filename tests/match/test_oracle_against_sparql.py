@@ -70,7 +70,7 @@ LITERALS = [
     literal("10:00:00", XSD + "time"),
     literal("12:00:00+02:00", XSD + "time"),
     literal("P1D", XSD + "duration"),
-    literal("PT24H", XSD + "dayTimeDuration"),
+    literal("P1D", XSD + "dayTimeDuration"),
     literal("2024", XSD + "gYear"),
     literal("x", XSD + "integer"),
     literal("x", "http://x.org/datatype"),

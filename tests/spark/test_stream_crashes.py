@@ -48,6 +48,10 @@ def catch_up(spark: "SparkSession", store: Store, folder: Path) -> None:
     streamed(spark, store, folder / "stream", most=5_000)
 
 
+# On a server, which takes two minutes more, in `make test-long`.
+@pytest.mark.parametrize(
+    "store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
+)
 @pytest.mark.spark
 def test_a_stream_that_is_killed_at_every_fail_point_loses_and_doubles_nothing(
     spark: "SparkSession", store: Store, tmp_path: Path

@@ -20,6 +20,9 @@ from tests.match.compiled.index_cases import (
     random_events,
 )
 
+# One process compiles what only these tests use.
+pytestmark = pytest.mark.xdist_group("index")
+
 NO_EVENTS = entries_of([])
 
 
