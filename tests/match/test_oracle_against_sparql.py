@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sensewire.engine import Engine
+from sensewire.language.unparse import unparse
 from sensewire.model.conditions import (
     Between,
     Different,
@@ -43,7 +44,6 @@ from sensewire.model.subscription import (
     bound_by,
 )
 from sensewire.model.terms import Term, iri, language_string, literal, term_of, untyped
-from tests.match.sparql_text import query_of
 
 NODES = [iri(f"http://x.org/{name}") for name in "abcd"]
 PROPERTIES = [iri(f"http://x.org/{name}") for name in "pq"]
@@ -192,7 +192,7 @@ def answer_of_pyoxigraph(
     store = pyoxigraph.Store()
     text = "".join(f"{s} {p} {o} .\n" for s, p, o in triples)
     store.load(text, format=pyoxigraph.RdfFormat.N_TRIPLES)
-    result = store.query(query_of(subscription))
+    result = store.query(unparse(subscription, "sparql"))
     if isinstance(result, pyoxigraph.QueryBoolean):
         return {()} if bool(result) else set()
     assert isinstance(result, pyoxigraph.QuerySolutions)
@@ -208,7 +208,7 @@ def check(subscription: Subscription, triples: list[tuple[Term, Term, Term]]) ->
         for match in engine.match(event)
         for row in match.rows
     }
-    assert found == answer_of_pyoxigraph(subscription, triples), query_of(subscription)
+    assert found == answer_of_pyoxigraph(subscription, triples), unparse(subscription, "sparql")
 
 
 cases = given(strict_subscriptions(), st.lists(facts, max_size=8, unique=True))

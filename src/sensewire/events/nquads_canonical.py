@@ -15,7 +15,7 @@ import numpy as np
 from sensewire.events.nquads_iris import is_digit, is_letter, is_usual_iri
 from sensewire.events.nquads_tokens import ODD, quote_after
 from sensewire.events.scanning import Bytes, Register, compiled, inlined
-from sensewire.events.scanning_text import is_utf8
+from sensewire.events.scanning_text import is_utf8, put_character
 
 AS_WRITTEN = 0
 
@@ -213,20 +213,4 @@ def _put(code: Register, out: Bytes, size: int) -> int:
         out[size] = _BACKSLASH
         out[size + 1] = ord("n") if code == 10 else ord("r") if code == 13 else code
         return size + 2
-    if code < 0x80:
-        out[size] = code
-        return size + 1
-    if code < 0x800:
-        out[size] = 0xC0 | (code >> 6)
-        out[size + 1] = 0x80 | (code & 0x3F)
-        return size + 2
-    if code < 0x10000:
-        out[size] = 0xE0 | (code >> 12)
-        out[size + 1] = 0x80 | ((code >> 6) & 0x3F)
-        out[size + 2] = 0x80 | (code & 0x3F)
-        return size + 3
-    out[size] = 0xF0 | (code >> 18)
-    out[size + 1] = 0x80 | ((code >> 12) & 0x3F)
-    out[size + 2] = 0x80 | ((code >> 6) & 0x3F)
-    out[size + 3] = 0x80 | (code & 0x3F)
-    return size + 4
+    return put_character(code, out, size)

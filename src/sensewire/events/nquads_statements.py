@@ -21,12 +21,12 @@ from sensewire.events.nquads_table import (
     FULL,
     MET,
     TermTable,
-    are_same,
     code_of,
     lent_terms,
 )
 from sensewire.events.nquads_tokens import iri_end, label_end, line_end, literal_end
 from sensewire.events.scanning import Bytes, Int32, Int64, Register, compiled, inlined, lent
+from sensewire.events.scanning_table import are_same
 
 DEFAULT, ODD = -1, -2
 """Instead of a graph's code: the default graph; a line that is to be read in another way."""

@@ -30,12 +30,11 @@ from sensewire.events.scanning import (
     Int32,
     Int64,
     Register,
-    block,
     compiled,
     inlined,
     lent,
 )
-from sensewire.events.scanning_table import first_bytes, hash_continued, hash_ended
+from sensewire.events.scanning_table import are_same, hash_over
 
 FULL = -2
 """Instead of a code: there is no room for the token."""
@@ -120,24 +119,7 @@ def lent_terms(table: TermTable) -> TermTable:
 
 @inlined
 def _hash_of(table: TermTable, data: Bytes, start: int, end: int) -> Register:
-    hash = np.uint64(table.counts[SEED])
-    at = start
-    while at + 8 <= end:
-        hash = hash_continued(hash, block(data, at))
-        at += 8
-    return hash_ended(hash, first_bytes(block(data, at), end - at), end - start)
-
-
-@inlined
-def are_same(left: Bytes, left_start: int, right: Bytes, right_start: int, length: int) -> bool:
-    """Whether so many bytes of two texts are the same."""
-    at = 0
-    while at + 8 <= length:
-        if block(left, left_start + at) != block(right, right_start + at):
-            return False
-        at += 8
-    difference = block(left, left_start + at) ^ block(right, right_start + at)
-    return bool(first_bytes(difference, length - at) == 0)
+    return hash_over(np.uint64(table.counts[SEED]), data, start, end)
 
 
 @inlined

@@ -133,9 +133,9 @@ def first_bytes(bits: Register, count: int) -> Register:
 
 
 @inlined
-def hash_of(table: Table, key: int, data: Bytes, start: int, end: int) -> Register:
-    """The hash of data[start:end]."""
-    hash = hash_begun(table, key)
+def hash_over(begun: Register, data: Bytes, start: int, end: int) -> Register:
+    """A hash that has begun, over data[start:end]."""
+    hash = begun
     at = start
     while at + 8 <= end:
         hash = hash_continued(hash, block(data, at))
@@ -144,7 +144,14 @@ def hash_of(table: Table, key: int, data: Bytes, start: int, end: int) -> Regist
 
 
 @inlined
-def _same(left: Bytes, left_start: int, right: Bytes, right_start: int, length: int) -> bool:
+def hash_of(table: Table, key: int, data: Bytes, start: int, end: int) -> Register:
+    """The hash of data[start:end]."""
+    return hash_over(hash_begun(table, key), data, start, end)
+
+
+@inlined
+def are_same(left: Bytes, left_start: int, right: Bytes, right_start: int, length: int) -> bool:
+    """Whether so many bytes of two texts are the same."""
     at = 0
     while at + 8 <= length:
         if block(left, left_start + at) != block(right, right_start + at):
@@ -166,7 +173,7 @@ def entry_of(table: Table, key: int, hash: Register, data: Bytes, start: int, en
             return NOT_FOUND
         if table.hashes[entry] == hash and table.keys[entry] == key:
             begin = table.starts[entry]
-            if table.starts[entry + 1] - begin == length and _same(
+            if table.starts[entry + 1] - begin == length and are_same(
                 table.arena, begin, data, start, length
             ):
                 return entry

@@ -176,7 +176,7 @@ def unescaped(data: Bytes, start: int, end: int, out: Bytes) -> int:
             if 0xD800 <= code <= 0xDBFF:
                 code = 0x10000 + ((code - 0xD800) << 10) + _hexadecimal(data, at + 2) - 0xDC00
                 at += 6
-            size = _put(code, out, size)
+            size = put_character(code, out, size)
             continue
         if letter == ord("b"):
             letter = np.uint8(8)
@@ -195,7 +195,7 @@ def unescaped(data: Bytes, start: int, end: int, out: Bytes) -> int:
 
 
 @inlined
-def _put(code: Register, out: Bytes, size: int) -> int:
+def put_character(code: Register, out: Bytes, size: int) -> int:
     """Write a character as UTF-8; where the next one goes."""
     if code < 0x80:
         out[size] = code
