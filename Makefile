@@ -28,7 +28,7 @@ test: $(INSTALLED) ## everything that a change must pass, the long tests apart
 
 pytest: $(INSTALLED)
 	@echo "== pytest: tests and doctests"
-	@$(BIN)/pytest -m "not long" --numprocesses auto --dist loadgroup
+	@SENSEWIRE_EXAMPLES=25 $(BIN)/pytest -m "not long" --numprocesses auto --dist loadgroup
 
 kernels: $(INSTALLED)
 	@echo "== kernels: compiled once, for all that follows"

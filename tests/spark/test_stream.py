@@ -96,6 +96,9 @@ def test_what_is_published_reaches_who_asked_for_it_once(
     assert again.events == again.batches == 0
 
 
+@pytest.mark.parametrize(
+    "store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
+)
 def test_a_new_checkpoint_begins_anew_and_doubles_nothing(
     spark: "SparkSession", store: Store, tmp_path: Path
 ) -> None:
@@ -108,6 +111,9 @@ def test_a_new_checkpoint_begins_anew_and_doubles_nothing(
     assert (done.events, done.repeats) == (0, 2)
 
 
+@pytest.mark.parametrize(
+    "store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
+)
 def test_subscriptions_count_from_where_they_stand_in_the_log(
     spark: "SparkSession", store: Store, tmp_path: Path
 ) -> None:
@@ -229,6 +235,9 @@ def test_the_log_says_the_same_in_every_format(
     assert done.rejected == counts["rejected"] - left_out == len(dead_letters(filed))
 
 
+@pytest.mark.parametrize(
+    "store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
+)
 def test_dead_letters_come_again_to_the_stream_that_they_came_from(
     spark: "SparkSession", store: Store, tmp_path: Path
 ) -> None:
@@ -254,6 +263,9 @@ def test_dead_letters_come_again_to_the_stream_that_they_came_from(
     assert dead_letters(store) == []
 
 
+@pytest.mark.parametrize(
+    "store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
+)
 def test_a_delta_table_has_each_batch_once(
     spark: "SparkSession", store: Store, tmp_path: Path
 ) -> None:
@@ -283,6 +295,9 @@ def test_a_delta_table_has_each_batch_once(
     assert DeltaTable(str(tmp_path / "other")).to_pyarrow_table().num_rows == 2
 
 
+@pytest.mark.parametrize(
+    "store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
+)
 def test_an_index_is_compiled_anew_when_much_has_changed(
     spark: "SparkSession", store: Store, tmp_path: Path
 ) -> None:

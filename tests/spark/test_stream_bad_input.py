@@ -53,6 +53,7 @@ def planted(spark: "SparkSession", what: str) -> Iterator[None]:
         del environment[failpoints.VARIABLE]
 
 
+@pytest.mark.long
 def test_an_event_that_kills_the_worker_is_a_dead_letter_after_three_tries(
     spark: "SparkSession", filed: Store, tmp_path: Path
 ) -> None:
@@ -188,6 +189,9 @@ def test_what_is_no_event_in_any_format_is_a_dead_letter_and_its_neighbours_are_
     assert len({event for _, _, event in found}) == 2 * len(POISONS) + 2
 
 
+@pytest.mark.parametrize(
+    "store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
+)
 def test_a_dead_letter_is_matched_once_what_was_wrong_is_mended(
     spark: "SparkSession", store: Store, tmp_path: Path
 ) -> None:

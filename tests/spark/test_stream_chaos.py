@@ -58,6 +58,9 @@ def many(name: str) -> dict[str, str]:
 
 
 @pytest.mark.spark
+@pytest.mark.parametrize(
+    "store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
+)
 def test_others_come_and_go_while_it_runs(
     spark: "SparkSession", store: Store, tmp_path: Path
 ) -> None:
@@ -78,7 +81,8 @@ def test_others_come_and_go_while_it_runs(
     streams.keep_promises(store, [one, two])
 
 
-@pytest.mark.parametrize("most", [300, pytest.param(50_000, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("most", [300, 50_000])
 def test_events_that_come_twice_or_late_or_in_another_order_are_the_same_events(
     spark: "SparkSession", tmp_path: Path, most: int
 ) -> None:
@@ -205,6 +209,7 @@ def end_for_want_of_room(running: Running, named: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_disk_that_is_full_under_the_store_ends_publishing_and_the_stream_and_loses_nothing(
     spark: "SparkSession", tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -263,6 +268,7 @@ def test_a_disk_that_is_full_under_the_checkpoint_ends_the_stream_and_loses_noth
         assert len({event for id, _, event in check(filed) if id == "s0"}) == 300
 
 
+@pytest.mark.long
 def test_a_clock_that_is_set_changes_nothing_but_who_has_expired(
     spark: "SparkSession", filed: Store, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.long
 def test_a_cluster_streams_from_a_server(
     standalone: Cluster, postgresql: "Server", tmp_path: Path
 ) -> None:

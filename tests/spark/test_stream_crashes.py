@@ -48,19 +48,21 @@ def catch_up(spark: "SparkSession", store: Store, folder: Path) -> None:
     streamed(spark, store, folder / "stream", most=5_000)
 
 
-# On a server, which takes two minutes more, in `make test-long`.
+# All of them, and on a server too, in `make test-long`: that takes minutes.
 @pytest.mark.parametrize(
     "store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
 )
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.spark
-def test_a_stream_that_is_killed_at_every_fail_point_loses_and_doubles_nothing(
-    spark: "SparkSession", store: Store, tmp_path: Path
+def test_a_stream_that_is_killed_at_fail_points_loses_and_doubles_nothing(
+    spark: "SparkSession", store: Store, step: int, tmp_path: Path
 ) -> None:
     run = command(store, tmp_path)
     ask_all(store)
     publish(store, events(0, 40))
     first = 40
-    for batch, dies_at in enumerate((place for place in PLACES if place != "swap"), 1):
+    places = [place for place in PLACES if place != "swap"][::step]
+    for batch, dies_at in enumerate(places, 1):
         publish(store, events(first, 40))
         planted = {VARIABLE: f"stream:{dies_at}:{batch}"}
         with begun(tmp_path, *run, "--trigger", "available-now", **planted) as running:
@@ -116,6 +118,7 @@ def children(parent: int, name: str) -> list[int]:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_stream_that_is_told_to_end_ends_its_batch_and_counts(
     spark: "SparkSession", filed: Store, tmp_path: Path
 ) -> None:

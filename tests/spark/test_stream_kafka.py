@@ -30,6 +30,7 @@ def options(tmp_path: Path, source: str, sink: str, connector: Connector) -> lis
     return ["pipeline", "--source", source, "--sink", sink, *places, "--conf", *settings]
 
 
+@pytest.mark.long
 def test_from_a_topic_to_a_topic_once(
     kafka: Broker, kafka_connector: Connector, filed: Store, tmp_path: Path
 ) -> None:
