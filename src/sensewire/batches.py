@@ -24,7 +24,9 @@ from sensewire.events.column_terms import leaves
 from sensewire.events.columns import facts_of
 from sensewire.events.decoding import Decoding
 from sensewire.events.dictionary import Dictionary
+from sensewire.events.graphs import Graphs
 from sensewire.events.json_scanner import scan
+from sensewire.events.nquads_home import NO_HOME
 from sensewire.events.record_portion import JSON
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.dispatch import Dispatch, joined
@@ -182,6 +184,37 @@ class Batches:
             if only is not None:
                 self._dictionary.close(attribute, only)
                 self._closed.add(name)
+
+    def matched_graphs(self, graphs: Graphs, encoded: bool) -> BatchMatches:
+        """What each of some events of RDF matches, without their becoming events if they need
+        not."""
+
+        def event_at(row: int) -> Event:
+            (decoded,) = graphs.at([row]).decoded()
+            return decoded.event
+
+        found = None
+        if not self._mapped:
+            homes = np.where(graphs.home == NO_HOME, -1, graphs.home).astype(np.int32)
+            found = self._dispatch.match_columns(graphs.facts, homes, event_at)
+        if found is None:
+            return self.matched_events([each.event for each in graphs.decoded()], encoded)
+        self._note_graphs(graphs)
+        ids = pa.array([graphs.id(row) for row in range(len(graphs))], pa.string())
+        with self._subscribing:
+            return _tables(found, self._subscribers, {}, ids, encoded)
+
+    def _note_graphs(self, graphs: Graphs) -> None:
+        """Count events, and their words of several meanings."""
+        self._seen.events += len(graphs)
+        if not self._knowledge.content.entities:
+            return
+        facts = graphs.facts
+        pairs = (facts.property.astype(np.int64) << 32) | facts.object
+        for pair, count in zip(*np.unique(pairs, return_counts=True), strict=True):
+            property, value = facts.terms[int(pair >> 32)], facts.terms[int(pair & 0xFFFFFFFF)]
+            if self._knowledge.is_ambiguous_in(property, value):
+                self._seen.note_ambiguous(value.text, int(count))
 
     def wants(self, name: str) -> bool:
         """Whether an attribute of records can make a difference."""

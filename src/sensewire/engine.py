@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sensewire.batches import Batches, Reading
+    from sensewire.events.graphs import Graphs
     from sensewire.model.folder import Array
 
 
@@ -124,6 +125,10 @@ class Engine:
         for event in events:
             _check_event(event)
         return self._of_batches().matched_events(events, encoded)
+
+    def match_graphs(self, graphs: "Graphs", *, encoded: bool = False) -> BatchMatches:
+        """The matches of many events of RDF as columns; `event` is the place among them."""
+        return self._of_batches().matched_graphs(graphs, encoded)
 
     def wants(self, attribute: str) -> bool:
         """Whether an attribute of records, by its dotted path, can make a difference to anybody."""

@@ -35,7 +35,7 @@ from sensewire.model.strings import Strings
 from sensewire.subscribers import Arrow, Standing, Subscribers
 
 KIND = "sensewire index"
-FORMAT = 1
+FORMAT = 2
 _BESIDE = "beside."
 
 Array = npt.NDArray[Any]
@@ -139,7 +139,7 @@ def save(
         else:
             apart.append((id, text))
     segment, sample, values = compiled.whole(set(rows))
-    index, said = stored(segment, sample, values)
+    index, said = stored(segment, sample, values, compiled.vocabulary)
     numbers = segment.clauses.numbers
     of_row = np.searchsorted(numbers, np.array(rows, np.int32)).astype(np.int32)
     offsets = np.array(ends, np.int64)

@@ -94,8 +94,15 @@ def test_only_what_is_asked_for_is_wanted() -> None:
     ]
     assert wants(engine, RDF_TYPE.text)
     engine.remove("s")
-    assert not wants(engine, "price")
     assert wants(engine, "kind")
+
+
+def test_the_oracle_forgets_what_nobody_asks_for() -> None:
+    engine = Engine(matcher="oracle")
+    engine.add(sw.parse("(?x, price, ?y)"), id="s")
+    assert wants(engine, "price")
+    engine.remove("s")
+    assert not wants(engine, "price")
 
 
 def test_what_stands_beside_a_pattern_is_wanted() -> None:

@@ -12,7 +12,7 @@ it.
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import overload
 
 import numpy as np
@@ -101,6 +101,16 @@ class ScopedTerms(Sequence[Term]):
         self._dictionary = dictionary
         self._count = count
         self._labels = labels
+
+    @property
+    def lasting(self) -> Hashable:
+        """The dictionary: its codes stay what they are."""
+        return self._dictionary
+
+    @property
+    def named(self) -> int:
+        """Codes from here on are blank nodes."""
+        return self._count
 
     def __len__(self) -> int:
         return self._count + len(self._labels)

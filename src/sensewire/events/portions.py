@@ -3,13 +3,13 @@
     JSON lines ───────────────── line_portions ──> RecordPortion   records as they lie
     Parquet, Arrow, packed ───── tables ─────────> RecordPortion
     CSV ──────────────────────── csv_portions ───> RecordPortion
+    N-Quads ──────────────────── graph_portions ─> EventPortion    facts as columns
     RDF, documents, payloads ─── decode ─────────> EventPortion    events, from many small files too
 
 What is rejected comes between them, as it is met.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from sensewire.events.csv_portions import csv_portions
 from sensewire.events.decode import content_lines, decode, vanished
 from sensewire.events.decoding import Decoded, Decoding, Rejected, Wanted
 from sensewire.events.files import Slice
+from sensewire.events.graphs import Graphs
 from sensewire.events.kinds import Kind
 from sensewire.events.line_portions import line_portions
 from sensewire.events.locations import LocationError
@@ -31,30 +32,49 @@ EVENTS_AT_ONCE = 1_024
 _BYTES_AT_ONCE = 33_554_432
 
 
-@dataclass(frozen=True, slots=True)
 class EventPortion:
-    """Events that are decoded: of RDF, of JSON documents, of payloads."""
+    """Events: of RDF, of JSON documents, of payloads. Those of N-Quads are columns, and become
+    events when somebody asks for them."""
 
-    decoded: tuple[Decoded, ...]
+    __match_args__ = ("decoded",)
+    __slots__ = ("_decoded", "graphs")
+
+    def __init__(self, decoded: tuple[Decoded, ...] | Graphs) -> None:
+        self.graphs: Graphs | None = None
+        self._decoded: tuple[Decoded, ...] | None = None
+        if isinstance(decoded, Graphs):
+            self.graphs = decoded
+        else:
+            self._decoded = decoded
+
+    @property
+    def decoded(self) -> tuple[Decoded, ...]:
+        """The events, each with its place and bytes."""
+        if self._decoded is None:
+            assert self.graphs is not None
+            self._decoded = tuple(self.graphs.decoded())
+        return self._decoded
 
     def __len__(self) -> int:
-        return len(self.decoded)
+        return len(self.decoded if self.graphs is None else self.graphs)
 
     def place(self, row: int) -> str:
         """Where an event stands."""
-        return self.decoded[row].place
+        return self.decoded[row].place if self.graphs is None else self.graphs.place(row)
 
     def raw(self, row: int) -> bytes:
         """The bytes that an event was read from."""
-        return self.decoded[row].raw
+        return self.decoded[row].raw if self.graphs is None else self.graphs.raw(row)
 
     def at(self, rows: Sequence[int]) -> "EventPortion":
         """Some of the events."""
+        if self.graphs is not None:
+            return EventPortion(self.graphs.at(rows))
         return EventPortion(tuple(self.decoded[row] for row in rows))
 
     def some(self, first: int, count: int) -> "EventPortion":
         """Events that follow each other."""
-        return EventPortion(self.decoded[first : first + count])
+        return self.at(range(first, min(first + count, len(self))))
 
 
 Portion = RecordPortion | EventPortion
@@ -79,6 +99,9 @@ def portions(
             case Kind.LINES | Kind.PARQUET | Kind.ARROW | Kind.PACKED | Kind.CSV:
                 yield from _records(part, decoding, wanted)
                 continue
+            case Kind.NQUADS:
+                yield from _graphs(part, decoding, kept)
+                continue
         for outcome in decode(part, decoding, kept=kept):
             if isinstance(outcome, Rejected):
                 yield outcome
@@ -90,6 +113,18 @@ def portions(
                 held, size = [], 0
     if held:
         yield EventPortion(tuple(held))
+
+
+def _graphs(
+    part: Slice, decoding: Decoding, kept: Callable[[str], bool] | None
+) -> Iterator[EventPortion | Rejected]:
+    from sensewire.events.nquads import graph_portions  # with its kernels
+
+    try:
+        for found in graph_portions(part, decoding, kept):
+            yield found if isinstance(found, Rejected) else EventPortion(found)
+    except (OSError, LocationError) as error:
+        yield vanished(part, error)
 
 
 def _records(

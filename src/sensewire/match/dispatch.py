@@ -14,16 +14,19 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.counting import Counting
 from sensewire.match.matcher import FactMatcher, Found, Matcher, Operator, found
 from sensewire.match.oracle import Oracle
-from sensewire.model.batch import Batch
+from sensewire.model.batch import Batch, FactColumns
 from sensewire.model.canonical import Clause, canonical_clause
 from sensewire.model.errors import SensewireError, SubscriptionError
+from sensewire.model.event import Event
 from sensewire.model.facts import Facts
 from sensewire.model.features import Feature, features_of
 from sensewire.model.terms import Term
 
 Maker = Callable[[Knowledge, Mapping[str, Operator]], Matcher]
 
-_OF_VARIABLES = frozenset({Feature.BINDING, Feature.SELECT, Feature.CONSTRAINT})
+_OF_VARIABLES = frozenset(
+    {Feature.BINDING, Feature.SELECT, Feature.CONSTRAINT, Feature.PATTERN, Feature.OPERATOR}
+)
 _FEWEST_FORGOTTEN = 1_024
 
 
@@ -36,9 +39,11 @@ def _compiled(knowledge: Knowledge, operators: Mapping[str, Operator]) -> Matche
 
 def _compiled_counting(knowledge: Knowledge, operators: Mapping[str, Operator]) -> Matcher:
     from sensewire.match.compiled_counting import CompiledCounting
-    from sensewire.match.layered import Layered
+    from sensewire.match.layered import OF_RECORDS, Layered
 
-    return Layered(knowledge, operators, lambda asked, sample: CompiledCounting.build(asked))
+    return Layered(
+        knowledge, operators, lambda asked, sample: CompiledCounting.build(asked), OF_RECORDS
+    )
 
 
 MATCHERS: Mapping[str, Maker] = {
@@ -158,6 +163,14 @@ class Dispatch:
     def match_facts(self, facts: Facts, but: npt.NDArray[np.bool_]) -> Found:
         """The answers of the matcher that takes facts, but for some rows."""
         return found() if self._of_facts is None else self._of_facts.match_facts(facts, but)
+
+    def match_columns(
+        self, facts: FactColumns, homes: npt.NDArray[np.int32], event_at: Callable[[int], Event]
+    ) -> Found | None:
+        """The answers for events as columns; None where some matcher reads events only."""
+        if self.others or self._of_facts is None:
+            return None
+        return self._of_facts.match_columns(facts, homes, event_at)
 
     def match_others(self, batch: Batch) -> Found:
         """The answers of the other matchers."""

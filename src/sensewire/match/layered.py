@@ -15,14 +15,19 @@ O(log clauses).
 import threading
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.compiled.catalogue import Catalogue, Wanted
-from sensewire.match.compiled.conjunctions import Truths
+from sensewire.match.compiled.conjunctions import Int32, Truths
 from sensewire.match.compiled.facts import Reader, Translation
+from sensewire.match.compiled.graph_coding import coded, has_patterns, note_properties
+from sensewire.match.compiled.graph_index import BUDGET
+from sensewire.match.compiled.graph_terms import GraphEvents, TermRows
+from sensewire.match.compiled.graph_vocabulary import Vocabulary
 from sensewire.match.compiled.growing import Growing
 from sensewire.match.compiled.pending import Pending, merged
 from sensewire.match.compiled.ranking import NO_FACTS, Columns
@@ -33,13 +38,13 @@ from sensewire.match.compiled.values import Values
 from sensewire.match.judging import Judge, Told
 from sensewire.match.matcher import Answer, Found, Operator, found
 from sensewire.match.oracle_facts import Star
-from sensewire.model.batch import Batch
+from sensewire.model.batch import Batch, FactColumns, columns_of
 from sensewire.model.canonical import Clause
 from sensewire.model.derived import Unknown
 from sensewire.model.event import Event, Fact
 from sensewire.model.facts import Facts
 from sensewire.model.features import PREDICATES, Feature
-from sensewire.model.terms import Term
+from sensewire.model.terms import RDF_TYPE, Term
 
 SMALL = 8_192
 """Clauses that are compiled while the caller waits."""
@@ -61,24 +66,36 @@ class _Standing(NamedTuple):
     some_gone: bool
 
 
-class Layered:
-    """Clauses of predicates on attributes, compiled; whatever is not sure is judged once more."""
+OF_RECORDS = PREDICATES | {
+    Feature.EXACT,
+    Feature.EVERYTHING,
+    Feature.NEGATED_PREDICATE,
+    Feature.TOLERANCE,
+    Feature.BINDING,
+    Feature.SELECT,
+    Feature.CONSTRAINT,
+}
+"""What clauses of predicates on attributes ask for."""
 
-    accepts = PREDICATES | {
-        Feature.EXACT,
-        Feature.EVERYTHING,
-        Feature.NEGATED_PREDICATE,
-        Feature.TOLERANCE,
-        Feature.BINDING,
-        Feature.SELECT,
-        Feature.CONSTRAINT,
-    }
+
+class Layered:
+    """Clauses, compiled: those with triple patterns as graphs, the others by their predicates;
+    whatever is not sure is judged once more."""
+
     wants_canonical = False  # it compares the tests, whatever their order
 
     def __init__(
-        self, knowledge: Knowledge, operators: Mapping[str, Operator], build: Builder
+        self,
+        knowledge: Knowledge,
+        operators: Mapping[str, Operator],
+        build: Builder,
+        accepts: frozenset[Feature] = frozenset(Feature),
     ) -> None:
+        self.accepts = accepts
         self.catalogue = Catalogue(knowledge)
+        self.vocabulary = Vocabulary(knowledge)
+        self._rows = TermRows(self.vocabulary)
+        self._has_graphs = False
         self._knowledge = knowledge
         self._operators = operators
         self._build = build
@@ -108,6 +125,9 @@ class Layered:
         its clauses that are judged once more. Unless it `plans`, the segment stays as it is."""
         assert not len(self.catalogue.attributes), "something was added before"
         self.catalogue = opened.catalogue
+        self.vocabulary = opened.vocabulary
+        self._rows = TermRows(self.vocabulary)
+        self._has_graphs = opened.segment.graphs is not None
         self._lock = self.catalogue.lock
         self._values = opened.values
         self._reader = Reader(self.catalogue, self._values)
@@ -158,12 +178,12 @@ class Layered:
     def without_pivot(self) -> int:
         with self._lock:
             self._compile_pending()
-        return sum(getattr(segment.index, "without_pivot", 0) for segment in self._segments)
+        return sum(segment.without_pivot for segment in self._segments)
 
     def key(self, clause: Clause) -> Hashable:
         with self._lock:
             wanted = self._wanted(clause)
-        if wanted.sure:
+        if wanted.sure and not wanted.code:
             return array("i", wanted.tests).tobytes()
         conjunction = clause.conjunction
         parts = frozenset(conjunction.atoms), frozenset(conjunction.constraints)
@@ -176,7 +196,8 @@ class Layered:
                 self._alive.extend([False] * (number + 1 - len(self._alive)))
             self._alive.view[number] = True
             self._pending.add(number, wanted)
-            if not wanted.sure:
+            self._has_graphs = self._has_graphs or bool(wanted.code)
+            if not wanted.sure or wanted.code:
                 self._judged[number] = clause
 
     def remove(self, number: int) -> None:
@@ -192,8 +213,15 @@ class Layered:
     def _wanted(self, clause: Clause) -> Wanted:
         last = self._last
         if last is None or last[0] is not clause:
-            last = self._last = (clause, self.catalogue.wanted(clause))
+            last = self._last = (clause, self._asked_by(clause))
         return last[1]
+
+    def _asked_by(self, clause: Clause) -> Wanted:
+        if not has_patterns(clause):
+            note_properties(clause, self.vocabulary)
+            return self.catalogue.wanted(clause)
+        found = coded(clause, self.vocabulary)
+        return Wanted((), found.sure, found.code)
 
     # Matching
 
@@ -208,17 +236,21 @@ class Layered:
             if self._is_planned_blindly():
                 self._merge_if_many()
             standing = self._standing()
+            graphs = self._graphs_of(batch) if self._has_graphs else None
 
         def told(row: int) -> tuple[Event, Star]:
             unknown = tuple(batch.unknown.get(row, ()))
             return batch.events[row], Star(tuple(batch.facts(row)), unknown=unknown)
 
-        return self._found(standing, columns, values, _unknown_at_home(batch), told)
+        found = self._found(standing, columns, values, _unknown_at_home(batch), told)
+        return self._with_graphs(found, standing, graphs, batch.unknown, told)
 
     def asks_for(self, property: Term) -> bool:
         """Whether some clause asks for a property."""
         with self._lock:
-            return self._reader.numbers_are_words(property) is not None
+            if self._reader.numbers_are_words(property) is not None:
+                return True
+            return self.vocabulary.asks_for(property)
 
     def names(self) -> Iterable[str]:
         """The names that clauses call attributes by, without their synonyms."""
@@ -254,7 +286,48 @@ class Layered:
             event = facts.event_at(row)
             return event, Star(event.facts)
 
-        return self._found(standing, columns, values, {}, told, but)
+        found = self._found(standing, columns, values, {}, told, but)
+        if not self._has_graphs:
+            return found
+        rows = np.flatnonzero(~but)
+        batch = Batch([facts.event_at(row) for row in rows.tolist()])
+        with self._lock:
+            graphs = self._graphs_of(batch)
+
+        def told_of(row: int) -> tuple[Event, Star]:
+            return told(int(rows[row]))
+
+        nothing = Found(np.empty(0, np.int32), np.empty(0, np.int32))
+        more = self._with_graphs(nothing, standing, graphs, {}, told_of)
+        return Found(
+            np.concatenate((found.events, rows[more.events].astype(np.int32))),
+            np.concatenate((found.clauses, more.clauses)),
+            [*found.answers, *((int(rows[row]), answer) for row, answer in more.answers)],
+        )
+
+    def match_columns(
+        self, facts: FactColumns, homes: Int32, event_at: Callable[[int], Event]
+    ) -> Found:
+        """The answers for events as columns; where they must, they become events."""
+        with self._lock:
+            self._compile_pending()
+            self._renew_values()
+            values = self._values
+            columns = replace(NO_FACTS, events=len(homes))
+            if any(segment.has_records for segment in self._segments):
+                columns = self._reader.columns(_at_home(facts, homes))
+                self._sample.note(columns)
+                if self._is_planned_blindly():
+                    self._merge_if_many()
+            standing = self._standing()
+            graphs = self._rows.encoded(facts, homes) if self._has_graphs else None
+
+        def told(row: int) -> tuple[Event, Star]:
+            event = event_at(row)
+            return event, Star(event.facts)
+
+        found = self._found(standing, columns, values, {}, told)
+        return self._with_graphs(found, standing, graphs, {}, told)
 
     def _standing(self) -> "_Standing":
         """What stands now: all of it, or nothing of what comes or goes meanwhile."""
@@ -314,6 +387,62 @@ class Layered:
             np.concatenate([numbers for _, numbers in sure]),
             answers,
         )
+
+    # Graphs
+
+    def _graphs_of(self, batch: Batch) -> GraphEvents:
+        """Events as the kernels of graphs read them."""
+        columns = columns_of(batch)
+        codes = {term: code for code, term in enumerate(columns.terms)}
+        homes = [-1 if each.home is None else codes.get(each.home, -1) for each in batch.events]
+        return self._rows.encoded(columns, np.array(homes, np.int32))
+
+    def _with_graphs(
+        self,
+        found: Found,
+        standing: "_Standing",
+        graphs: GraphEvents | None,
+        unknown: Mapping[int, Sequence[Unknown]],
+        told: Told,
+    ) -> Found:
+        """With what the clauses with patterns say."""
+        if graphs is None:
+            return found
+        judge = Judge(self._knowledge, self._operators, told)
+        events, clauses, answers = [found.events], [found.clauses], list(found.answers)
+        apart = np.zeros(len(graphs), np.bool_)  # events that every clause is judged for
+        apart[[*graphs.odd, *unknown]] = True
+        for segment in standing.segments:
+            if segment.graphs is None:
+                continue
+            pairs = segment.match_graphs(graphs, self.vocabulary)
+            row, place = pairs.events, pairs.patterns
+            number = segment.clauses.numbers[place]
+            kept = standing.alive[number] & ~apart[row]
+            doubtful = kept & (pairs.doubtful | segment.clauses.judged[place]) & ~pairs.over
+            is_sure = kept & ~doubtful & ~pairs.over
+            events.append(row[is_sure])
+            clauses.append(number[is_sure])
+            for at in np.flatnonzero(kept & pairs.over).tolist():
+                answers.append((int(row[at]), _over_budget(int(number[at]))))
+            asked = zip(row[doubtful].tolist(), number[doubtful].tolist(), strict=True)
+            everything = segment.clauses.numbers[segment.graph_places]
+            everything = everything[standing.alive[everything]].tolist()
+            each = [(event, one) for event in np.flatnonzero(apart).tolist() for one in everything]
+            for event, one in (*asked, *each):
+                clause = self._clause_of(one)
+                if clause is not None:
+                    answer = judge.answer(event, one, clause)
+                    if answer.rows or answer.reasons:
+                        answers.append((event, answer))
+        return Found(np.concatenate(events), np.concatenate(clauses), answers)
+
+    def _clause_of(self, number: int) -> Clause | None:
+        """A clause with patterns; None if it went this very moment."""
+        clause = self._judged.get(number)
+        if clause is None and self._alive.view[number]:
+            clause = self._judged[number] = self._saved(number)
+        return clause
 
     def _renew_values(self) -> None:
         if self._values.is_full:
@@ -409,11 +538,31 @@ class Layered:
         with self._lock:
             values, lessons = self._values, self._lessons
             sample = self._expected() if len(clauses) > UNPLANNED else NO_FACTS
-        made = compiled(self.catalogue, clauses, self._build, sample, values)
+        made = compiled(self.catalogue, clauses, self._build, sample, values, self.vocabulary)
         with self._lock:
             if lessons is not self._lessons:  # which came meanwhile
                 self._outdated += (made,)
         return made
+
+
+def _at_home(facts: FactColumns, homes: Int32) -> list[tuple[Term | None, list[Fact]]]:
+    """The facts of home vertices, and the classes of vertices, of each event."""
+    terms = facts.terms
+    event = np.repeat(np.arange(len(homes)), np.diff(facts.offsets))
+    of_types = [code for code in np.unique(facts.property).tolist() if terms[code] == RDF_TYPE]
+    kept = (facts.subject == homes[event]) | np.isin(facts.property, of_types)
+    made: list[tuple[Term | None, list[Fact]]] = [
+        (None if home < 0 else terms[home], []) for home in homes.tolist()
+    ]
+    columns = (facts.subject[kept], facts.property[kept], facts.object[kept])
+    codes = zip(*(column.tolist() for column in columns), strict=True)
+    for row, (subject, property, value) in zip(event[kept].tolist(), codes, strict=True):
+        made[row][1].append(Fact(terms[subject], terms[property], terms[value]))
+    return made
+
+
+def _over_budget(number: int) -> Answer:
+    return Answer(number, reasons=(f"budget exceeded: more than {BUDGET:,} steps",))
 
 
 def _nothing_saved(number: int) -> Clause:

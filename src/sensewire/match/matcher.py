@@ -7,9 +7,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sensewire.model.batch import Batch
+from sensewire.model.batch import Batch, FactColumns
 from sensewire.model.canonical import Clause
-from sensewire.model.event import Fact
+from sensewire.model.event import Event, Fact
 from sensewire.model.facts import Facts
 from sensewire.model.features import Feature
 from sensewire.model.terms import Term
@@ -117,4 +117,10 @@ class FactMatcher(Matcher, Protocol):
 
     def match_facts(self, facts: Facts, but: npt.NDArray[np.bool_]) -> Found:
         """The answers for the records, but for some rows."""
+        ...
+
+    def match_columns(
+        self, facts: FactColumns, homes: npt.NDArray[np.int32], event_at: Callable[[int], Event]
+    ) -> Found:
+        """The answers for events as columns, with the codes of their home vertices or −1."""
         ...

@@ -11,10 +11,10 @@ rejected   row number of an event → why it cannot be matched
 events     the raw events, which the oracle and the operators read
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,21 @@ from sensewire.model.terms import Term
 
 RAW = -1
 Codes = npt.NDArray[np.int32]
+
+
+@runtime_checkable
+class LastingTerms(Protocol):
+    """Terms whose codes last from batch to batch, so that what is known of them can be kept."""
+
+    @property
+    def lasting(self) -> Hashable:
+        """Equal for terms that have the same codes, below `named`."""
+        ...
+
+    @property
+    def named(self) -> int:
+        """Codes from here on are blank nodes, of one batch only."""
+        ...
 
 
 class FactColumns(NamedTuple):

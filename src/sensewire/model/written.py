@@ -1,8 +1,9 @@
-"""Predicates as JSON and back: what an index folder keeps of the tests that clauses are made of.
+"""Predicates and constraints as JSON and back: what an index folder keeps of clauses' parts.
 
     {"attribute": constant, "condition": {"is": "Between", "low": term, "high": term}}
 
-A term is [kind, text, datatype, language], a constant [reading, term], a bare name [reading, text].
+A term is [kind, text, datatype, language], a constant [reading, term], a bare name [reading, text],
+an expression ["Name of its class", its parts …].
 """
 
 from collections.abc import Mapping
@@ -29,6 +30,19 @@ from sensewire.model.conditions import (
     Text,
     TextRelation,
     Variable,
+)
+from sensewire.model.expressions import (
+    And,
+    Arithmetic,
+    Call,
+    Comparison,
+    Equality,
+    Expression,
+    Minus,
+    Negation,
+    Or,
+    Sign,
+    Test,
 )
 from sensewire.model.subscription import Predicate
 from sensewire.model.terms import Kind, Term
@@ -113,3 +127,60 @@ def condition_from(data: Mapping[str, Any]) -> Condition:
             return Exists()
         case _:
             return _OF_ONE_CONSTANT[name](constant_from(data["constant"]))
+
+
+def expression_to(expression: Expression) -> list[Any]:
+    """A constraint as JSON has it.
+
+    >>> from sensewire.model.terms import term_of
+    >>> twice = Arithmetic(Sign.TIMES, Variable("x"), Constant(term_of(2), Reading.EXACT))
+    >>> expression_from(expression_to(twice)) == twice
+    True
+    """
+    says: list[Any]
+    match expression:
+        case Variable(name):
+            says = [name]
+        case Constant():
+            says = [constant_to(expression)]
+        case Arithmetic(sign, left, right):
+            says = [sign.value, expression_to(left), expression_to(right)]
+        case Comparison(relation, left, right):
+            says = [relation.value, expression_to(left), expression_to(right)]
+        case Minus(part) | Negation(part):
+            says = [expression_to(part)]
+        case Test(variable, condition):
+            says = [variable.name, condition_to(condition)]
+        case Call(function, arguments):
+            says = [function, [expression_to(each) for each in arguments]]
+        case And(parts) | Or(parts):
+            says = [[expression_to(each) for each in parts]]
+    return [type(expression).__name__, *says]
+
+
+def expression_from(data: list[Any]) -> Expression:
+    """The constraint of `expression_to`."""
+    name, first, *rest = data
+    match name:
+        case "Variable":
+            return Variable(first)
+        case "Constant":
+            return constant_from(first)
+        case "Arithmetic":
+            return Arithmetic(Sign(first), *map(expression_from, rest))
+        case "Comparison":
+            is_equality = first in list(Equality)
+            relation = Equality(first) if is_equality else Relation(first)
+            return Comparison(relation, *map(expression_from, rest))
+        case "Minus":
+            return Minus(expression_from(first))
+        case "Negation":
+            return Negation(expression_from(first))
+        case "Test":
+            return Test(Variable(first), condition_from(rest[0]))
+        case "Call":
+            return Call(first, tuple(map(expression_from, rest[0])))
+        case "And":
+            return And(tuple(map(expression_from, first)))
+        case _:
+            return Or(tuple(map(expression_from, first)))

@@ -1,7 +1,8 @@
 """What comes of a portion of events: the one place where the pipeline asks the engine.
 
     RecordPortion ──> engine.match_batch ──┬──> matches, failures, rejections, with ids and places
-    EventPortion  ──> engine.match_events ─┘
+    EventPortion  ──> engine.match_events ─┤
+    its columns   ──> engine.match_graphs ─┘
 
 One call of the engine a portion, or a piece of one: as many events as have matches that a worker
 can hold, judged by the pieces before. Rows that it rejects are read again by the plain decoder,
@@ -141,7 +142,10 @@ def answers_of(portion: Portion, engine: Engine, decoding: Decoding) -> Iterator
 
 def _of_events(portion: EventPortion, rows: Rows, engine: Engine) -> Answer:
     before = engine.statistics()
-    result = engine.match_events([each.event for each in portion.decoded], encoded=True)
+    if portion.graphs is not None:
+        result = engine.match_graphs(portion.graphs, encoded=True)
+    else:
+        result = engine.match_events([each.event for each in portion.decoded], encoded=True)
     rejected = tuple(
         Rejected(portion.place(row), portion.raw(row), reason)
         for row, reason in _rejected_rows(result)

@@ -17,16 +17,23 @@ lists = st.lists(st.lists(st.integers(-9, 9), max_size=4), max_size=8)
 
 
 def clauses_of(tests: list[list[int]]) -> Clauses:
-    """Clauses with these tests; every third one is judged once more."""
+    """Clauses with these tests, and the same as codes; every third one is judged once more."""
+    ends = np.cumsum([0, *map(len, tests)]).astype(np.int64)
+    flat = np.array([test for each in tests for test in each], np.int32)
     return Clauses(
         np.arange(10, 10 + len(tests), dtype=np.int32),
-        np.cumsum([0, *map(len, tests)]).astype(np.int64),
-        np.array([test for each in tests for test in each], np.int32),
+        ends,
+        flat,
         np.arange(len(tests)) % 3 == 0,
+        ends,
+        flat,
     )
 
 
 def told(clauses: Clauses) -> list[tuple[int, list[int], bool]]:
+    for place in range(len(clauses)):
+        begin, end = clauses.code_offsets[place : place + 2]
+        assert clauses.codes[begin:end].tolist() == clauses.tests_of(place)
     return [
         (int(clauses.numbers[place]), clauses.tests_of(place), bool(clauses.judged[place]))
         for place in range(len(clauses))

@@ -69,10 +69,14 @@ class TestColumns:
 
 
 class Wanted(NamedTuple):
-    """A clause as tests: number + 1, negative where negated; `sure` if they say all of it."""
+    """A clause as tests: number + 1, negative where negated; `sure` if they say all of it.
+
+    One with triple patterns has a code instead (`graph_layout.py`).
+    """
 
     tests: tuple[int, ...]
     sure: bool
+    code: tuple[int, ...] = ()
 
 
 class Catalogue:

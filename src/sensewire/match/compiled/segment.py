@@ -3,10 +3,12 @@
 clauses ──> tests ──> thresholds of each slot ──> tests as intervals of ranks ──> index
                                │
 facts ─────────────────────────┴──> entries: ranks on slots ──────────────────────> index.match
+
+codes ──> graphs: the index of the clauses with triple patterns
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -23,6 +25,10 @@ from sensewire.match.compiled.conjunctions import (
     Tests,
     Truths,
 )
+from sensewire.match.compiled.graph_index import GraphIndex, GraphPairs
+from sensewire.match.compiled.graph_index import build as build_graphs
+from sensewire.match.compiled.graph_terms import GraphEvents
+from sensewire.match.compiled.graph_vocabulary import Vocabulary
 from sensewire.match.compiled.ranking import Columns, Ranking, Thresholds
 from sensewire.match.compiled.ranks import FIRST, span_ranks
 from sensewire.match.compiled.values import Values
@@ -47,16 +53,23 @@ Builder = Callable[[Conjunctions, Entries], Ranked]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clauses:
-    """Clauses as tests of the catalogue: number + 1, negative where negated."""
+    """Clauses as tests of the catalogue: number + 1, negative where negated; or as codes."""
 
     numbers: Int32
     offsets: Int64
     tests: Int32
     judged: Truths
-    """Which are only found by their tests, and judged once more."""
+    """Which are only found by their tests or codes, and judged once more."""
+    code_offsets: Int64
+    codes: Int32
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    @property
+    def is_graph(self) -> Truths:
+        """Which have triple patterns, and so a code."""
+        return self.code_offsets[1:] > self.code_offsets[:-1]
 
     def tests_of(self, place: int) -> list[int]:
         """The tests of one of them."""
@@ -67,22 +80,24 @@ class Clauses:
         """Some of them, in another order."""
         if np.array_equal(places, np.arange(len(self))):
             return self
-        counts = np.diff(self.offsets)[places]
-        ends = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-        rows = np.repeat(self.offsets[places] - ends[:-1], counts) + np.arange(ends[-1])
-        return Clauses(self.numbers[places], ends, self.tests[rows], self.judged[places])
+        return Clauses(
+            self.numbers[places],
+            *_chosen(self.offsets, self.tests, places),
+            self.judged[places],
+            *_chosen(self.code_offsets, self.codes, places),
+        )
 
     def only(self, kept: Truths) -> "Clauses":
         """Those that are kept."""
-        if kept.all():
-            return self
-        counts = np.diff(self.offsets)
-        return Clauses(
-            self.numbers[kept],
-            np.concatenate(([0], np.cumsum(counts[kept]))).astype(np.int64),
-            self.tests[np.repeat(kept, counts)],
-            self.judged[kept],
-        )
+        return self if kept.all() else self.at(np.flatnonzero(kept))
+
+
+def _chosen(offsets: Int64, flat: Int32, places: Int64) -> tuple[Int64, Int32]:
+    """Some of the lists that lie one after another."""
+    counts = np.diff(offsets)[places]
+    ends = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    rows = np.repeat(offsets[places] - ends[:-1], counts) + np.arange(ends[-1])
+    return ends, flat[rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,31 +112,58 @@ class Segment:
     """How many events the planner had seen."""
     has_judged: bool
     """Whether some clause is only found here, and judged once more."""
+    places: Int32 | None
+    """The places of the clauses in the index; None where they are all there."""
+    graphs: GraphIndex | None
+    graph_places: Int32
 
     def __len__(self) -> int:
         return len(self.clauses)
+
+    @property
+    def has_records(self) -> bool:
+        """Whether there are clauses without patterns."""
+        return self.places is None or len(self.places) > 0
+
+    @property
+    def without_pivot(self) -> int:
+        """How many clauses are tried for many events, since nothing that they ask for is rare."""
+        of_graphs = 0 if self.graphs is None else self.graphs.without_pivot
+        return getattr(self.index, "without_pivot", 0) + of_graphs
+
+    def match_graphs(self, events: GraphEvents, vocabulary: Vocabulary) -> GraphPairs:
+        """Events and the places of the clauses with patterns that they fit."""
+        assert self.graphs is not None
+        found = self.graphs.match(events, vocabulary)
+        return found._replace(patterns=self.graph_places[found.patterns])
 
     def match(
         self, facts: Columns, values: Values, unknown: Mapping[int, Sequence[Unknown]]
     ) -> tuple[Int32, Int32, Truths]:
         """Events and the places of the clauses that they meet; and which events are to be judged
         once more."""
+        if not self.has_records:
+            nothing = np.empty(0, np.int32)
+            return nothing, nothing, np.zeros(facts.events, np.bool_)
         entries, loose = self.ranking.entries(facts, values)
         if unknown:
             entries = self._with_unknown(entries, unknown)
             loose[list(unknown)] = True
         if self.index.takes_loose or not loose.any():
             events, places = self.index.match(entries)
-            return events, places, loose
+            return events, self._placed(places), loose
         events, places = self.index.match(_without(entries, loose))
         sure = ~loose[events]
         doubtful = np.flatnonzero(loose).astype(np.int32)
-        everything = np.arange(len(self), dtype=np.int32)
+        everything = self._placed(np.arange(len(self), dtype=np.int32))
         return (
-            np.concatenate((events[sure], np.repeat(doubtful, len(self)))),
-            np.concatenate((places[sure], np.tile(everything, len(doubtful)))),
+            np.concatenate((events[sure], np.repeat(doubtful, len(everything)))),
+            np.concatenate((self._placed(places[sure]), np.tile(everything, len(doubtful)))),
             loose,
         )
+
+    def _placed(self, found: Int32) -> Int32:
+        return found if self.places is None else self.places[found]
 
     def _with_unknown(self, entries: Entries, unknown: Mapping[int, Sequence[Unknown]]) -> Entries:
         """With slots of which nothing is known."""
@@ -151,8 +193,30 @@ def compiled(
     build: Builder,
     sample: Columns,
     values: Values,
+    vocabulary: Vocabulary,
 ) -> Segment:
     """A segment of clauses, arranged for events like those of the sample."""
+    is_graph = clauses.is_graph
+    if not is_graph.any():
+        return _of_records(catalogue, clauses, build, sample, values)
+    graph_places = np.flatnonzero(is_graph).astype(np.int32)
+    places = np.flatnonzero(~is_graph).astype(np.int32)
+    of_records = _of_records(catalogue, clauses.only(~is_graph), build, sample, values)
+    offsets, codes = _chosen(clauses.code_offsets, clauses.codes, np.flatnonzero(is_graph))
+    graphs = build_graphs(codes, offsets, vocabulary)
+    return replace(
+        of_records,
+        clauses=clauses,
+        places=places,
+        graphs=graphs,
+        graph_places=graph_places,
+        has_judged=bool(clauses.judged.any()),
+    )
+
+
+def _of_records(
+    catalogue: Catalogue, clauses: Clauses, build: Builder, sample: Columns, values: Values
+) -> Segment:
     codes, places = np.unique(clauses.tests, return_inverse=True)
     asked = _Asked.of(catalogue, np.abs(codes) - 1)
     ranking = Ranking(catalogue, asked.thresholds, values)
@@ -163,7 +227,9 @@ def compiled(
         test=places.reshape(-1).astype(np.int32),
     )
     index = build(conjunctions, ranking.entries(sample, values)[0])
-    return Segment(clauses, ranking, index, catalogue, sample.events, bool(clauses.judged.any()))
+    has_judged = bool(clauses.judged.any())
+    none = np.empty(0, np.int32)
+    return Segment(clauses, ranking, index, catalogue, sample.events, has_judged, None, None, none)
 
 
 def _without(entries: Entries, events: Truths) -> Entries:

@@ -4,10 +4,11 @@
     tests                   columns, and the predicate of each as JSON, read when it is needed
     words                   the words that have numbers, found by a table
     thresholds, index       as they are
-    clauses                 their tests, renumbered; which of them are judged once more
+    clauses                 their tests, renumbered, or codes; which are judged once more
+    vocabulary              what codes ask for, as JSON; `graphs` the index of patterns
     sample                  the events that the planner has seen, as facts
 
-Opening does no work for each clause, test or word.
+Opening does no work for each clause, test or word, but for what patterns ask for.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,9 @@ import orjson
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.compiled.asking import Axis
 from sensewire.match.compiled.catalogue import Catalogue, Slot, TestColumns
+from sensewire.match.compiled.graph_index import GraphIndex
+from sensewire.match.compiled.graph_stored import lines_of, vocabulary_from
+from sensewire.match.compiled.graph_vocabulary import Vocabulary
 from sensewire.match.compiled.jit import Array
 from sensewire.match.compiled.ranking import Columns, Ranking, Thresholds
 from sensewire.match.compiled.segment import Clauses, Ranked, Segment
@@ -51,7 +55,9 @@ _OF_SAMPLE = (
 )
 
 
-def stored(segment: Segment, sample: Columns, values: Values) -> tuple[dict[str, Array], Meta]:
+def stored(
+    segment: Segment, sample: Columns, values: Values, vocabulary: Vocabulary
+) -> tuple[dict[str, Array], Meta]:
     """A segment as arrays, and what is said beside them."""
     catalogue = segment.catalogue
     used, places = np.unique(np.abs(segment.clauses.tests), return_inverse=True)
@@ -74,6 +80,9 @@ def stored(segment: Segment, sample: Columns, values: Values) -> tuple[dict[str,
         "clauses.offsets": segment.clauses.offsets,
         "clauses.tests": renumbered,
         "clauses.judged": segment.clauses.judged,
+        "clauses.code_offsets": segment.clauses.code_offsets,
+        "clauses.codes": segment.clauses.codes,
+        **_of_strings("vocabulary", Strings.of(lines_of(vocabulary))),
         "tests.slot": columns.slot.view[tests],
         "tests.but": columns.but.view[tests],
         "tests.offsets": np.concatenate(([0], np.cumsum(last - first))).astype(np.int64),
@@ -89,6 +98,7 @@ def stored(segment: Segment, sample: Columns, values: Values) -> tuple[dict[str,
         "thresholds.texts": texts,
         "thresholds.text_offsets": text_offsets,
         **{f"index.{name}": array for name, array in index.arrays().items()},
+        **_of_graphs(segment),
         **_of_sample(sample, values),
     }
     meta = {
@@ -99,6 +109,7 @@ def stored(segment: Segment, sample: Columns, values: Values) -> tuple[dict[str,
         "rounded": sorted(catalogue.rounded),
         "planned_with": segment.planned_with,
         "has_judged": segment.has_judged,
+        "has_graphs": segment.graphs is not None,
         "of_hierarchy": catalogue.concepts.of_hierarchy,
         "words_apart": [
             [number, term_to(word)] for number, word in enumerate(words) if not _is_text(word)
@@ -112,6 +123,7 @@ class Opened:
     """A segment of an index folder, with its catalogue, and the events that were seen."""
 
     catalogue: Catalogue
+    vocabulary: Vocabulary
     segment: Segment
     values: Values
     sample: Callable[[Values], Columns]
@@ -145,6 +157,8 @@ def opened(
         arrays["clauses.offsets"],
         arrays["clauses.tests"],
         arrays["clauses.judged"],
+        arrays["clauses.code_offsets"],
+        arrays["clauses.codes"],
     )
     values = Values(knowledge, catalogue.concepts)
     thresholds = Thresholds(
@@ -153,14 +167,41 @@ def opened(
         arrays["thresholds.offsets"],
         _split(arrays["thresholds.texts"], arrays["thresholds.text_offsets"]),
     )
-    prefix = "index."
-    made = index({name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)})
+    made = index(_under("index.", arrays))
     for name in _OF_SAMPLE:
         _ = arrays[name]  # read when the sample is needed; that it is there is checked now
     ranking = Ranking(catalogue, thresholds, values)
     planned_with, has_judged = meta["planned_with"], meta["has_judged"]
-    segment = Segment(clauses, ranking, made, catalogue, planned_with, has_judged)
-    return Opened(catalogue, segment, values, lambda of: _sample_from(arrays, of))
+    vocabulary = vocabulary_from(_strings_of("vocabulary", arrays), knowledge)
+    graphs, places = None, None
+    graph_places = np.empty(0, np.int32)
+    if meta["has_graphs"]:
+        graphs = GraphIndex.from_arrays(_under("graphs.", arrays))
+        places, graph_places = arrays["places"], arrays["graph_places"]
+    segment = Segment(
+        clauses, ranking, made, catalogue, planned_with, has_judged, places, graphs, graph_places
+    )
+    return Opened(catalogue, vocabulary, segment, values, lambda of: _sample_from(arrays, of))
+
+
+def _of_graphs(segment: Segment) -> dict[str, Array]:
+    if segment.graphs is None:
+        return {}
+    assert segment.places is not None
+    return {
+        "places": segment.places,
+        "graph_places": segment.graph_places,
+        **{f"graphs.{name}": array for name, array in segment.graphs.arrays().items()},
+    }
+
+
+def _under(prefix: str, arrays: Arrays) -> dict[str, Array]:
+    """The arrays whose names begin with a prefix, without it."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
 
 
 class _Predicates(Sequence[Predicate]):

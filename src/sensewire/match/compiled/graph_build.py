@@ -1,0 +1,364 @@
+"""The tables of a graph index: postings in the order of their keys, tries for the long ones.
+
+    table      key ──> posting, by open addressing; keys in the order of the table
+    postings   trigger, then its patterns, one after another: steps, place, flags, steps' words
+    nodes      of tries, level by level: a step each, siblings side by side
+    links      node ──> first child, first step of its tail, first pattern, parent; 0 where none
+    tails      what is left of a pattern that shares nothing any more, its node's step first
+    listed     the places of the patterns that end at nodes
+    in_trie    the places of all patterns in tries, by posting; `ends`: the node where each ends
+    places     place ──> pattern
+
+A posting of more than `LONG` patterns is a trie, in which a common beginning is tried once.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sensewire.match.compiled.graph_layout import (
+    CODE_EDGES,
+    CODE_FLAGS,
+    CODE_MARKS,
+    DISTINCT,
+    EXEMPT,
+    FLAT,
+    HEADER,
+    INJECTIVE,
+    LOOP,
+    POSTING,
+    USES_HOME,
+    key_of,
+)
+from sensewire.match.compiled.graph_programs import programs, triggers
+from sensewire.match.compiled.jit import Array, Number, int64, kernel, uint64
+
+LONG = 32
+NAMES = (
+    "sizes",
+    "table",
+    "postings",
+    "shapes",
+    "in_keys",
+    "nodes",
+    "links",
+    "tails",
+    "listed",
+    "ends",
+    "in_trie",
+    "places",
+)
+"""The tables, in the order in which kernels take them."""
+SIZE_PATTERNS, SIZE_SHIFT, SIZE_SEED, SIZE_NODES, SIZE_STEPS, SIZE_WITHOUT_PIVOT = range(6)
+# Flags of a flat pattern
+FLAT_INJECTIVE, FLAT_USES_HOME, FLAT_SUBJECT_FREE, FLAT_OBJECT_FREE = 1, 2, 4, 8
+
+
+class _ClashError(Exception):
+    """Two keys that the table could not tell apart."""
+
+
+def build_tables(
+    codes: Array, offsets: Array, weights: Array, properties: int, long: int = LONG
+) -> Mapping[str, Array]:
+    """The tables of an index of coded patterns."""
+    for seed in range(1, 64):
+        try:
+            return _built(codes, offsets, weights, properties, long, seed)
+        except _ClashError:
+            continue
+    raise AssertionError("no seed tells all keys apart")
+
+
+def _built(
+    codes: Array, offsets: Array, weights: Array, properties: int, long: int, seed: int
+) -> Mapping[str, Array]:
+    patterns = len(offsets) - 1
+    chosen, ends = triggers(codes, offsets, weights, seed)
+    steps, starts = programs(codes, offsets, weights, chosen, ends)
+    keys = _keys(ends, seed)
+    order = np.argsort(keys, kind="stable")
+    sorted_keys, sorted_ends = keys[order], ends[order]
+    is_first = np.ones(patterns, np.bool_)
+    is_first[1:] = sorted_keys[1:] != sorted_keys[:-1]
+    if (~is_first[1:] & (sorted_ends[1:] != sorted_ends[:-1]).any(axis=1)).any():
+        raise _ClashError
+    heads = np.flatnonzero(is_first)
+    counts = np.diff(np.append(heads, patterns)).astype(np.int64)
+    flags = _flags(codes, offsets, chosen)
+    posting = np.repeat(np.arange(len(heads)), counts)
+    # A pattern whose trigger binds what need not be new is tried by itself.
+    in_trie = (counts[posting] > long) & (flags[order] & ~FLAT_INJECTIVE == 0)
+    variables = _variables(codes, offsets, chosen)[order[heads]]
+    trie_places = np.flatnonzero(in_trie)
+    roots, root_of = np.unique(posting[trie_places], return_inverse=True)
+    trie = _Trie(order[trie_places], root_of.reshape(-1), len(roots), steps, starts)
+    trie_starts = np.searchsorted(posting[trie_places], np.arange(len(heads) + 1))
+    postings, where = _postings(
+        order, in_trie, heads, counts, sorted_ends[heads], variables, trie_starts,
+        steps, starts, flags,
+    )  # fmt: skip
+    table, shift = _table(sorted_keys[heads], where)
+    if shift < 0:
+        raise _ClashError
+    most = int(np.diff(starts).max(initial=0))
+    sizes = np.zeros(8, np.int64)
+    sizes[[SIZE_PATTERNS, SIZE_SHIFT, SIZE_SEED, SIZE_NODES, SIZE_STEPS]] = (
+        patterns, shift, seed, len(trie.nodes), most,
+    )  # fmt: skip
+    sizes[SIZE_WITHOUT_PIVOT] = int(((ends[:, 0] == 0) & (ends[:, 2] == 0)).sum())
+    in_keys = np.zeros(len(weights), np.bool_)
+    used = np.unique(np.concatenate((ends[:, 0], ends[:, 2])))
+    in_keys[used[used > 0] - 1] = True
+    made = (
+        sizes, table, postings, _shapes(ends, properties), in_keys, trie.nodes.reshape(-1),
+        trie.links.reshape(-1), trie.tails.reshape(-1),
+        trie_places[trie.listed].astype(np.int32), trie.ends, trie_places.astype(np.int32),
+        order.astype(np.int32),
+    )  # fmt: skip
+    return dict(zip(NAMES, made, strict=True))
+
+
+@kernel
+def _keys(ends: Array, seed: Number) -> Array:
+    keys = np.empty(len(ends), np.uint64)
+    for pattern in range(len(ends)):
+        keys[pattern] = key_of(ends[pattern, 0], ends[pattern, 1], ends[pattern, 2], seed)
+    return keys
+
+
+@kernel
+def _flags(codes: Array, offsets: Array, chosen: Array) -> Array:
+    """What the search of a pattern has to know: which ends of its trigger need not be new …"""
+    flags = np.zeros(len(offsets) - 1, np.int32)
+    for pattern in range(len(offsets) - 1):
+        at = offsets[pattern]
+        said = codes[at + CODE_FLAGS]
+        if not said & INJECTIVE:
+            continue
+        flags[pattern] = FLAT_INJECTIVE
+        if said & USES_HOME:
+            flags[pattern] |= FLAT_USES_HOME
+        edge = at + HEADER + 3 * chosen[pattern]
+        first = at + HEADER + 3 * codes[at + CODE_EDGES]
+        for mark in range(codes[at + CODE_MARKS]):
+            if codes[first + 2 * mark + 1] == 2 * EXEMPT + 1:
+                if codes[first + 2 * mark] == codes[edge]:
+                    flags[pattern] |= FLAT_SUBJECT_FREE
+                if codes[first + 2 * mark] == codes[edge + 2]:
+                    flags[pattern] |= FLAT_OBJECT_FREE
+        if codes[edge] >= 0:
+            flags[pattern] |= FLAT_SUBJECT_FREE
+        if codes[edge + 2] >= 0:
+            flags[pattern] |= FLAT_OBJECT_FREE
+    return flags
+
+
+@kernel
+def _variables(codes: Array, offsets: Array, chosen: Array) -> Array:
+    """Whether a trigger's subject is a variable (1), and its object another one (2)."""
+    found = np.zeros(len(offsets) - 1, np.int32)
+    for pattern in range(len(offsets) - 1):
+        edge = offsets[pattern] + HEADER + 3 * chosen[pattern]
+        if codes[edge] < 0:
+            found[pattern] |= 1
+        if codes[edge + 2] < 0 and codes[edge + 2] != codes[edge]:
+            found[pattern] |= 2
+    return found
+
+
+@kernel
+def _shapes(ends: Array, properties: Number) -> Array:
+    """For each property which forms of keys there are: 2 · subject is a test + object is, each
+    plain, of distinct vertices, of a loop, of both."""
+    shapes = np.zeros(properties, np.int32)
+    for pattern in range(len(ends)):
+        property = ends[pattern, 1]
+        form = 2 * (ends[pattern, 0] > 0) + (ends[pattern, 2] > 0)
+        form += 4 if property & DISTINCT else 0
+        form += 8 if property & LOOP else 0
+        shapes[property & (LOOP - 1)] |= 1 << form
+    return shapes
+
+
+@kernel
+def _table(keys: Array, where: Array) -> tuple[Array, Number]:
+    """Open addressing: the lower half of a key, and its posting + 1; the slot is in the upper bits.
+
+    The shift is −1 where two keys that a look-up passes have the same lower half.
+    """
+    bits = 4
+    while (1 << bits) < 2 * len(keys) + 2:
+        bits += 1
+    shift = 64 - bits
+    table = np.zeros(1 << bits, np.uint64)
+    last = uint64((1 << bits) - 1)
+    for place in range(len(keys)):
+        key = keys[place]
+        slot = key >> uint64(shift)
+        while table[slot] != uint64(0):
+            if (table[slot] >> uint64(32)) == (key & uint64(0xFFFFFFFF)):
+                return table, -1
+            slot = (slot + uint64(1)) & last
+        table[slot] = (key << uint64(32)) | uint64(where[place] + 1)
+    return table, shift
+
+
+@kernel
+def _postings(
+    order: Array,
+    in_trie: Array,
+    heads: Array,
+    counts: Array,
+    ends: Array,
+    variables: Array,
+    trie_starts: Array,
+    steps: Array,
+    starts: Array,
+    flags: Array,
+) -> tuple[Array, Array]:
+    """The postings, and where each begins."""
+    size = 0
+    root = 0
+    where = np.empty(len(heads), np.int64)
+    for number in range(len(heads)):
+        where[number] = size
+        size += POSTING
+        for place in range(heads[number], heads[number] + counts[number]):
+            if not in_trie[place]:
+                pattern = order[place]
+                size += FLAT + 3 * (starts[pattern + 1] - starts[pattern])
+    found = np.zeros(size + 32, np.int32)
+    for number in range(len(heads)):
+        at = where[number]
+        found[at] = ends[number, 0]
+        found[at + 1] = ends[number, 1]
+        found[at + 2] = ends[number, 2]
+        found[at + 4] = -1
+        found[at + 5] = trie_starts[number]
+        found[at + 6] = trie_starts[number + 1]
+        if trie_starts[number + 1] > trie_starts[number]:
+            found[at + 4] = root
+            root += 1
+        to = at + POSTING
+        flat = 0
+        for place in range(heads[number], heads[number] + counts[number]):
+            if in_trie[place]:
+                continue
+            pattern = order[place]
+            first, last = starts[pattern], starts[pattern + 1]
+            found[to] = last - first
+            found[to + 1] = place
+            found[to + 2] = flags[pattern]
+            to += FLAT
+            for step in range(first, last):
+                for word in range(3):
+                    found[to + word] = steps[step, word]
+                to += 3
+            flat += 1
+        found[at + 3] = variables[number] | (flat << 2)
+    return found, where
+
+
+class _Trie:
+    """The tries of all long postings; their roots come first among the nodes."""
+
+    def __init__(
+        self, patterns: Array, roots: Array, count: int, steps: Array, starts: Array
+    ) -> None:
+        lengths = (starts[1:] - starts[:-1])[patterns]
+        active, parents, depth = np.arange(len(patterns)), roots.astype(np.int64), 0
+        base = count
+        node_steps = [np.zeros((count, 3), np.int32)]
+        node_parents = [np.full(count, -1, np.int64)]
+        terminal = np.full(len(patterns), -1, np.int64)
+        tailed: list[Array] = []
+        while len(active):
+            is_over = lengths[active] == depth
+            terminal[active[is_over]] = parents[is_over]
+            active, parents = active[~is_over], parents[~is_over]
+            if not len(active):
+                break
+            words = steps[starts[patterns[active]] + depth]
+            in_order = np.lexsort((words[:, 1], words[:, 2], words[:, 0], parents))
+            active, parents, words = active[in_order], parents[in_order], words[in_order]
+            is_new = np.ones(len(active), np.bool_)
+            is_new[1:] = (parents[1:] != parents[:-1]) | (words[1:] != words[:-1]).any(axis=1)
+            numbers = base + np.cumsum(is_new) - 1
+            node_steps.append(words[is_new])
+            node_parents.append(parents[is_new])
+            is_alone = np.bincount(numbers - base)[numbers - base] == 1
+            terminal[active[is_alone]] = numbers[is_alone]
+            tailed.append(active[is_alone])
+            base += int(is_new.sum())
+            active, parents = active[~is_alone], numbers[~is_alone]
+            depth += 1
+        self._pack(patterns, steps, starts, node_steps, node_parents, terminal, tailed, count)
+
+    def _pack(
+        self,
+        patterns: Array,
+        steps: Array,
+        starts: Array,
+        node_steps: list[Array],
+        node_parents: list[Array],
+        terminal: Array,
+        tailed: list[Array],
+        roots: int,
+    ) -> None:
+        parents = np.concatenate(node_parents)
+        count = len(parents)
+        self.nodes = np.zeros((count, 4), np.int32)
+        self.nodes[:, :3] = np.concatenate(node_steps)
+        children = np.bincount(parents[parents >= 0], minlength=count)
+        ending = np.bincount(terminal, minlength=count) if len(terminal) else np.zeros(count, int)
+        self.nodes[:, 3] = children + (ending > 0)  # what is left to find below
+        depths = _depths(parents)
+        with_tail = np.concatenate(tailed) if tailed else np.empty(0, np.int64)
+        lengths = (starts[1:] - starts[:-1])[patterns]
+        tail_lengths = np.zeros(count, np.int64)
+        more = lengths[with_tail] - depths[terminal[with_tail]]
+        tail_lengths[terminal[with_tail]] = np.where(more > 0, more + 1, 0)
+        self.links = np.zeros((count + 1, 4), np.int32)
+        self.links[1:, 0] = np.cumsum(children)
+        self.links[:, 0] += roots
+        self.links[1:, 1] = np.cumsum(tail_lengths)
+        self.links[1:, 2] = np.cumsum(ending)
+        self.links[:count, 3] = parents
+        self.tails = np.zeros((int(tail_lengths.sum()) + 1, 3), np.int32)
+        _fill_tails(
+            self.tails, self.links, terminal[with_tail], patterns[with_tail], depths, steps, starts
+        )
+        self.listed = np.argsort(terminal, kind="stable").astype(np.int32)
+        self.ends = terminal.astype(np.int32)
+
+
+@kernel
+def _depths(parents: Array) -> Array:
+    """How many steps lead to each node, its own included."""
+    found = np.zeros(len(parents), np.int64)
+    for node in range(len(parents)):
+        if parents[node] >= 0:
+            found[node] = found[parents[node]] + 1
+    return found
+
+
+@kernel
+def _fill_tails(
+    tails: Array,
+    links: Array,
+    nodes: Array,
+    patterns: Array,
+    depths: Array,
+    steps: Array,
+    starts: Array,
+) -> None:
+    for number in range(len(nodes)):
+        to = int64(links[nodes[number], 1])
+        if to == links[nodes[number] + 1, 1]:
+            continue
+        first = starts[patterns[number]] + depths[nodes[number]] - 1  # the node's own step too
+        for step in range(first, starts[patterns[number] + 1]):
+            for word in range(3):
+                tails[to, word] = steps[step, word]
+            to += 1

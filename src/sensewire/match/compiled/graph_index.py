@@ -1,0 +1,249 @@
+"""The index of many graph patterns: built once, immutable, made of plain arrays.
+
+Events of up to 64 vertices are matched by `graph_narrow`, the others by `graph_wide`; both run the
+same programs.
+"""
+
+import threading
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sensewire.match.compiled.graph_build import (
+    NAMES,
+    SIZE_NODES,
+    SIZE_PATTERNS,
+    SIZE_STEPS,
+    SIZE_WITHOUT_PIVOT,
+    build_tables,
+)
+from sensewire.match.compiled.graph_layout import (
+    ABSENT,
+    ALL,
+    ANY,
+    DOUBTFUL,
+    EVERY,
+    ITSELF,
+    OVER_BUDGET,
+    PLACE_MASK,
+    ROWS_OF_NOTHING,
+    SLOTS,
+    VERTICES,
+)
+from sensewire.match.compiled.graph_narrow import COUNTS, INTS, match_narrow
+from sensewire.match.compiled.graph_search import FRAMES
+from sensewire.match.compiled.graph_terms import GraphEvents
+from sensewire.match.compiled.graph_vocabulary import Vocabulary
+from sensewire.match.compiled.graph_wide import forget, match_wide, prepared
+from sensewire.match.compiled.jit import Array
+
+BUDGET = 1_000_000
+"""Steps that the search for one pattern may take in one event."""
+_ROOM = 1 << 14
+_ADJACENCY = 1 << 18
+_LAST_STAMP = 1 << 30
+
+
+class GraphPairs(NamedTuple):
+    """Events and the patterns that they fit: doubtful, or given up, where it says so."""
+
+    events: Array
+    patterns: Array
+    doubtful: Array
+    over: Array
+
+
+class _Shared(threading.local):
+    """What a thread needs for any index, kept from call to call."""
+
+    def __init__(self) -> None:
+        self.local = np.empty(0, np.int32)
+        self.place = np.empty(0, np.uint8)
+        self.members = np.empty(0, np.uint64)
+        self.rows_of = np.empty(0, np.int32)
+        self.adjacent = np.zeros(_ADJACENCY, np.uint64)
+        self.adjacent[ROWS_OF_NOTHING : ROWS_OF_NOTHING + VERTICES] = np.uint64(1) << np.arange(
+            VERTICES, dtype=np.uint64
+        )
+        self.ints = np.zeros(INTS, np.int32)
+        self.counts = np.zeros(COUNTS, np.int64)
+        self.over = np.zeros(0, np.int32)
+
+    def make_room(self, codes: int, tests: int, properties: int, events: int) -> None:
+        if codes > len(self.local):
+            self.local = np.full(2 * codes, -1, np.int32)
+        if SLOTS + tests > len(self.place):
+            room = SLOTS + tests + tests // 4
+            self.place = np.full(room, ABSENT, np.uint8)
+            self.members = np.zeros(room, np.uint64)
+            self.place[ALL] = EVERY
+            self.members[ANY] = ~np.uint64(0)
+        if 2 * properties > len(self.rows_of):
+            self.rows_of = np.zeros(4 * properties, np.int32)
+            self.rows_of[2 * ITSELF] = ROWS_OF_NOTHING
+        if events > len(self.over):
+            self.over = np.zeros(2 * events, np.int32)
+
+
+class _Scratch:
+    """What a thread needs for one index."""
+
+    def __init__(self, patterns: int, nodes: int, steps: int) -> None:
+        self.stamp = 1
+        self.stamps = np.zeros(patterns, np.int32)
+        self.spent = np.zeros(patterns, np.int64)
+        self.states = np.zeros(nodes, np.int64)
+        self.longs = np.zeros(FRAMES + 2 * (steps + 8), np.uint64)
+        self.survivors = np.zeros(nodes + 8, np.int32)
+        self.frames = np.zeros(3 * (steps + 8), np.int32)
+        self.choices = np.zeros(nodes + 8 + 2 * (steps + 8), np.uint64)
+        self.program = np.zeros(3 * (steps + 8), np.int32)
+        self.make_room(patterns + _ROOM)
+
+    def make_room(self, pairs: int) -> None:
+        """New room for so many pairs; what is not used of it takes no memory."""
+        self.out_event = np.empty(pairs, np.int32)
+        self.out_place = np.empty(pairs, np.int32)
+
+
+_shared = _Shared()
+
+
+class GraphIndex:
+    """Patterns that many events are matched with. Several threads may match at a time."""
+
+    __slots__ = ("_scratch", "_tables")
+
+    def __init__(self, tables: tuple[Array, ...]) -> None:
+        self._tables = tables
+        self._scratch = threading.local()
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, Array]) -> "GraphIndex":
+        """The index whose `arrays()` these are, or were; they may be read-only memory maps."""
+        return GraphIndex(tuple(_frozen(arrays[name]) for name in NAMES))
+
+    def arrays(self) -> dict[str, Array]:
+        """All that the index is made of."""
+        return dict(zip(NAMES, self._tables, strict=True))
+
+    def __len__(self) -> int:
+        return int(self._tables[0][SIZE_PATTERNS])
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the index takes."""
+        return sum(table.nbytes for table in self._tables)
+
+    @property
+    def without_pivot(self) -> int:
+        """How many patterns are tried for every fact with some property."""
+        return int(self._tables[0][SIZE_WITHOUT_PIVOT])
+
+    def match(
+        self,
+        events: GraphEvents,
+        vocabulary: Vocabulary,
+        first: int = 0,
+        last: int | None = None,
+        budget: int = BUDGET,
+    ) -> GraphPairs:
+        """Events and the patterns that they fit: each pair once, in any order."""
+        last = len(events) if last is None else last
+        filters, bounds = vocabulary.filters.view, vocabulary.bounds.view
+        tests = len(vocabulary.weights)
+        shared, scratch = _shared, self._own()
+        shared.make_room(events.codes, tests, vocabulary.properties, last - first)
+        if scratch.stamp + last - first > _LAST_STAMP:
+            scratch.stamp = 1
+            scratch.stamps[:] = scratch.states[:] = scratch.spent[:] = 0
+        done: list[tuple[Array, Array]] = []
+        wide: list[int] = []
+        of_terms = (
+            events.row_of, events.rows, events.lists, events.numbers, filters, bounds,
+            int(events.asks_any),
+        )  # fmt: skip
+        while first < last:
+            narrow: Any = match_narrow
+            filled, stopped, left = narrow(
+                *self._tables[:-1],
+                events.subject, events.property, events.object, events.offsets, events.homes,
+                *of_terms, first, last, budget,
+                shared.local, shared.place, shared.members, shared.rows_of, shared.adjacent,
+                shared.ints, scratch.longs, scratch.stamps, scratch.spent, scratch.states,
+                shared.counts, scratch.survivors, scratch.frames, scratch.choices, scratch.program,
+                scratch.stamp, scratch.out_event, scratch.out_place, 0, shared.over,
+            )  # fmt: skip
+            scratch.stamp += stopped - first
+            wide += shared.over[:left].tolist()
+            if filled > _ROOM:
+                done.append((scratch.out_event[:filled], scratch.out_place[:filled]))
+                scratch.make_room(len(self) + max(_ROOM, filled + filled // 4))
+            else:
+                done.append((scratch.out_event[:filled].copy(), scratch.out_place[:filled].copy()))
+            first = stopped
+        done += [self._wide(event, events, of_terms, tests, budget) for event in wide]
+        if len(done) == 1:
+            return self._pairs(*done[0])
+        return self._pairs(
+            np.concatenate([found for found, _ in done] or [np.empty(0, np.int32)]),
+            np.concatenate([found for _, found in done] or [np.empty(0, np.int32)]),
+        )
+
+    def _wide(
+        self, event: int, events: GraphEvents, of_terms: tuple[Any, ...], tests: int, budget: int
+    ) -> tuple[Array, Array]:
+        """One event of any size."""
+        shared, scratch = _shared, self._own()
+        row_of, rows, lists, *_, asks_any = of_terms
+        first, last = int(events.offsets[event]), int(events.offsets[event + 1])
+        subject, property = events.subject[first:last], events.property[first:last]
+        home = int(events.homes[event])
+        nodes, ends, edges, by_vertex, by_test, asked = prepared(
+            subject, property, events.object[first:last], home, row_of, rows, lists, asks_any,
+            tests, shared.local, shared.rows_of,
+        )  # fmt: skip
+        try:
+            scratch.stamp += 1
+            if len(scratch.out_place) < len(self):
+                scratch.make_room(len(self) + _ROOM)
+            match: Any = match_wide
+            filled = match(
+                *self._tables[:-1], property, home, *of_terms, tests, shared.local, shared.rows_of,
+                nodes, ends, edges, by_vertex, by_test, scratch.stamps, scratch.stamp,
+                budget + 4 * (last - first), scratch.out_place, 0,
+            )  # fmt: skip
+        finally:
+            forget(nodes, asked, shared.local, shared.rows_of)
+        return np.full(filled, event, np.int32), scratch.out_place[:filled].copy()
+
+    def _pairs(self, events: Array, said: Array) -> GraphPairs:
+        places = self._tables[-1]
+        return GraphPairs(
+            events, places[said & PLACE_MASK], (said & DOUBTFUL) != 0, (said & OVER_BUDGET) != 0
+        )
+
+    def _own(self) -> _Scratch:
+        scratch = getattr(self._scratch, "scratch", None)
+        if scratch is None:
+            sizes = self._tables[0]
+            scratch = self._scratch.scratch = _Scratch(
+                int(sizes[SIZE_PATTERNS]), int(sizes[SIZE_NODES]), int(sizes[SIZE_STEPS])
+            )
+        return scratch
+
+
+def build(codes: Array, offsets: Array, vocabulary: Vocabulary) -> GraphIndex:
+    """The index of coded patterns."""
+    made = build_tables(codes, offsets, vocabulary.weights.view, vocabulary.properties)
+    return GraphIndex.from_arrays(made)
+
+
+def _frozen(array: Array) -> Array:
+    """A read-only view, so that a kernel is compiled once, whether the index is mapped or not."""
+    view = np.ascontiguousarray(array).view(np.ndarray)
+    if view is array:
+        view = array.view()
+    view.flags.writeable = False
+    return view

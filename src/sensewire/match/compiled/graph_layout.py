@@ -1,0 +1,92 @@
+"""How patterns of graphs are coded, and what stands where in the arrays of their index.
+
+A pattern is one array of numbers, its *code*:
+
+    variables, edges, marks, selected, flags
+    (subject, property, object) an edge     a variable −(k + 1), or a vertex test, or HOME
+    (variable, mark) a mark                 2 · vertex test, or 2 · filter + 1
+    variable a selected one
+
+A *program* is what is left to do for a pattern once a fact of an event fits its trigger edge: steps
+of three words each, (x, m, what), and each step is
+
+    D = adjacent[row(property and direction) + place[x]] & members[m]
+
+`x` and `m` are operands: numbers below 256 are slots of variables and what is fixed, the others are
+vertex tests. D is where the pattern's next vertex may be; a step that binds no variable asks only
+whether D is empty.
+"""
+
+from sensewire.match.compiled.jit import Number, inlined, uint64
+
+# A code's header
+CODE_VARIABLES, CODE_EDGES, CODE_MARKS, CODE_SELECTED, CODE_FLAGS = range(5)
+HEADER = 5
+INJECTIVE = 1
+USES_HOME = 2
+
+# Vertex tests, properties and filters that everybody has
+HOME = 0
+ANY_PROPERTY, ITSELF = 0, 1
+"""Properties: any of a fact; and the one that leads from each vertex to itself."""
+EXEMPT = 0
+"""A filter that is none: its variable may stand for any vertex, though the pattern is injective."""
+
+# Operands
+SLOTS = 256
+MOST_VARIABLES = 248
+ANY, FILTER, NONE, ALL = 252, 253, 254, 255
+"""What is fixed: every vertex; a step that is a filter; a step that binds nothing; the row of all
+that has the property."""
+
+# The third word of a step: property and direction, whether the vertex must be new, the slot
+SLOT_BITS = 8
+SLOT_MASK = 255
+PLACED = 256
+WHAT_SHIFT = 9
+
+# Rows of adjacency: 64 vertices, an absent one, all, and unions for tests with several members
+VERTICES = 64
+ABSENT, EVERY, UNIONS = 64, 65, 66
+MOST_UNIONS = 180
+ROWS_OF_NOTHING = 256
+ROWS_OF_ITSELF = 256
+FIRST_ROWS = ROWS_OF_NOTHING + ROWS_OF_ITSELF
+
+# The property of a trigger's key
+LOOP = 1 << 28
+DISTINCT = 1 << 29
+
+# A posting: subject, property, object, variables | flat patterns << 2, root of its trie or −1, the
+# first and the last of the trie's patterns
+POSTING = 7
+# A flat pattern: steps, place, flags
+FLAT = 3
+
+# What a pair says beside the pattern's place
+DOUBTFUL = 1 << 30
+OVER_BUDGET = 1 << 29
+PLACE_MASK = (1 << 29) - 1
+
+# Filters: what is asked of a vertex that tests cannot say
+NOT_TEST, OF_NUMBER, OF_INSTANT = 1, 2, 3
+LOW_OPEN, HIGH_OPEN, LOW_ROUNDED, HIGH_ROUNDED, STRICT = 1, 2, 4, 8, 16
+# What is known of a term's number, and of its instant
+ROUNDED, IS_NUMBER, IS_SINGLE, IS_DOUBLE, INSTANT_ROUNDED = 1, 2, 4, 8, 16
+FILTER_WORDS = 3
+
+# A term's row: where its lists begin and end, what it is
+ROW = 8
+OWN, OWN_END, AS_CLASS, AS_CLASS_END, SERVES, SERVES_END, ROW_FLAGS, VALUE_FLAGS = range(ROW)
+IS_TYPE, IS_LITERAL = 1, 2
+
+
+@inlined
+def key_of(subject: Number, property: Number, object: Number, seed: Number) -> Number:
+    """A trigger's key: 64 bits, the upper ones well mixed."""
+    key = (uint64(subject) + uint64(seed)) * uint64(0x9E3779B97F4A7C15)
+    key ^= (uint64(property) + uint64(0x7F4A7C15)) * uint64(0xC2B2AE3D27D4EB4F)
+    key ^= (uint64(object) + uint64(0x165667B1)) * uint64(0xD6E8FEB86659FD93)
+    key ^= key >> uint64(29)
+    key *= uint64(0xBF58476D1CE4E5B9)
+    return key ^ (key >> uint64(32))

@@ -1,0 +1,395 @@
+"""Matching graphs of up to 64 vertices: sets of vertices are single words.
+
+    facts ──> vertices, numbered as they come ──> members of each vertex test, as bits
+          └─> adjacency of each property, as bits ──> keys ──> postings ──> searches
+
+An event that does not fit is left to `graph_wide`. Everything that an event wrote is cleared again
+after it, so that an event costs what it holds, however large the index is.
+"""
+
+from sensewire.match.compiled.graph_bits import read_ahead
+from sensewire.match.compiled.graph_build import SIZE_PATTERNS, SIZE_SEED, SIZE_SHIFT
+from sensewire.match.compiled.graph_layout import (
+    ABSENT,
+    ANY_PROPERTY,
+    AS_CLASS,
+    AS_CLASS_END,
+    DISTINCT,
+    EVERY,
+    FIRST_ROWS,
+    HOME,
+    IS_LITERAL,
+    IS_TYPE,
+    LOOP,
+    MOST_UNIONS,
+    OWN,
+    OWN_END,
+    ROW,
+    ROW_FLAGS,
+    SERVES,
+    SERVES_END,
+    SLOTS,
+    UNIONS,
+    VERTICES,
+    key_of,
+)
+from sensewire.match.compiled.graph_search import MOST_KEYS, search_flat, search_trie
+from sensewire.match.compiled.jit import Array, Number, inlined, int32, int64, loop, uint64
+
+MOST_FACTS = 4_096
+MOST_LISTED = 8_192
+# Where things stand in the scratch of numbers
+NODES, SUBJECTS = 0, 128
+OBJECTS = SUBJECTS + MOST_FACTS
+PRESENT = OBJECTS + MOST_FACTS
+TOUCHED = PRESENT + MOST_FACTS
+HEADS = TOUCHED + MOST_LISTED
+NEXT = HEADS + 128
+LISTED = NEXT + MOST_LISTED
+KEY_FACT = LISTED + MOST_LISTED
+KEY_SUBJECT = KEY_FACT + MOST_KEYS
+KEY_PROPERTY = KEY_SUBJECT + MOST_KEYS
+KEY_OBJECT = KEY_PROPERTY + MOST_KEYS
+HITS = KEY_OBJECT + MOST_KEYS
+HIT_KEYS = HITS + MOST_KEYS
+INTS = HIT_KEYS + MOST_KEYS
+"""Then come the frames of searches."""
+NOT_NARROW = -1
+COUNTS = 5
+MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS = range(COUNTS)
+
+
+@inlined
+def _met(test: Number, vertex: Number, listed: Number, touched: Number,
+         place: Array, members: Array, ints: Array) -> tuple[Number, Number]:  # fmt: skip
+    """A vertex meets a test; how many pairs are listed, and tests touched, after that."""
+    operand = uint64(SLOTS + test)
+    bit = uint64(1) << uint64(vertex)
+    known = members[operand]
+    if known & bit == uint64(0):
+        if known == uint64(0):
+            ints[TOUCHED + touched] = test
+            touched += 1
+            place[operand] = vertex
+        else:
+            place[operand] = UNIONS
+        members[operand] = known | bit
+        ints[LISTED + listed] = test
+        ints[NEXT + listed] = ints[HEADS + vertex]
+        ints[HEADS + vertex] = listed
+        listed += 1
+    return listed, touched
+
+
+@inlined
+def _prepare(
+    subject: Array, property: Array, object: Array, first: Number, last: Number, home: Number,
+    row_of: Array, rows: Array, lists: Array, asks_any: Number,
+    local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array, ints: Array,
+    counts: Array,
+) -> Number:  # fmt: skip
+    """The event as bits; the number of its vertices, or `NOT_NARROW`. `counts` says what to
+    clear."""
+    vertices, touched, present, listed, literals = 0, 0, 0, 0, uint64(0)
+    is_narrow = last - first <= MOST_FACTS
+    facts = last - first if is_narrow else 0
+    for fact in range(facts):
+        row = row_of[property[first + fact]] * ROW
+        ints[SUBJECTS + fact] = -1
+        serves = asks_any or rows[row + SERVES] < rows[row + SERVES_END]
+        if not serves and not rows[row + ROW_FLAGS] & IS_TYPE:
+            continue
+        for end in range(2):
+            code = subject[first + fact] if end == 0 else object[first + fact]
+            vertex = local[code]
+            if vertex < 0:
+                if vertices == VERTICES:
+                    is_narrow = False
+                    break
+                vertex = vertices
+                local[code] = vertex
+                ints[NODES + vertex] = code
+                ints[HEADS + vertex] = -1
+                if rows[row_of[code] * ROW + ROW_FLAGS] & IS_LITERAL:
+                    literals |= uint64(1) << uint64(vertex)
+                vertices += 1
+            if end == 0:
+                ints[SUBJECTS + fact] = vertex
+            else:
+                ints[OBJECTS + fact] = vertex
+        if not is_narrow:
+            break
+    unions = 0
+    if is_narrow:
+        if home >= 0 and local[home] >= 0:
+            listed, touched = _met(HOME, local[home], listed, touched, place, members, ints)
+        for vertex in range(vertices):
+            row = row_of[ints[NODES + vertex]] * ROW
+            begin, end = rows[row + OWN], rows[row + OWN_END]
+            if listed + end - begin > MOST_LISTED:
+                is_narrow = False
+                break
+            for at in range(begin, end):
+                listed, touched = _met(lists[at], vertex, listed, touched, place, members, ints)
+    if is_narrow:
+        for fact in range(facts):
+            if ints[SUBJECTS + fact] < 0:
+                continue
+            row = row_of[property[first + fact]] * ROW
+            if rows[row + ROW_FLAGS] & IS_TYPE:
+                vertex = ints[SUBJECTS + fact]
+                row = row_of[object[first + fact]] * ROW
+                begin, end = rows[row + AS_CLASS], rows[row + AS_CLASS_END]
+                if listed + end - begin > MOST_LISTED:
+                    is_narrow = False
+                    break
+                for at in range(begin, end):
+                    listed, touched = _met(lists[at], vertex, listed, touched, place, members, ints)
+        for number in range(touched):
+            operand = uint64(SLOTS + ints[TOUCHED + number])
+            if place[operand] == UNIONS:
+                if unions == MOST_UNIONS:
+                    is_narrow = False
+                    break
+                place[operand] = UNIONS + unions
+                unions += 1
+    counts[MET_VERTICES] = vertices
+    counts[MET_TOUCHED] = touched
+    counts[MET_UNIONS] = unions
+    counts[MET_PRESENT] = 0
+    counts[MET_LITERALS] = int64(literals)
+    if not is_narrow:
+        return NOT_NARROW
+    stride = UNIONS + unions
+    for fact in range(facts):
+        if ints[SUBJECTS + fact] < 0:
+            continue
+        row = row_of[property[first + fact]] * ROW
+        x, y = uint64(ints[SUBJECTS + fact]), uint64(ints[OBJECTS + fact])
+        begin, end = rows[row + SERVES], rows[row + SERVES_END]
+        for at in range(begin - asks_any, end):
+            asked = 2 * (lists[at] if at >= begin else ANY_PROPERTY)
+            if rows_of[asked] == 0:
+                if FIRST_ROWS + 2 * (present + 1) * stride > len(adjacent):
+                    counts[MET_PRESENT] = present
+                    return NOT_NARROW
+                rows_of[asked] = FIRST_ROWS + 2 * present * stride
+                rows_of[asked + 1] = FIRST_ROWS + (2 * present + 1) * stride
+                ints[PRESENT + present] = asked
+                present += 1
+            forth, back = uint64(rows_of[asked]), uint64(rows_of[asked + 1])
+            adjacent[forth + x] |= uint64(1) << y
+            adjacent[back + y] |= uint64(1) << x
+            adjacent[forth + uint64(EVERY)] |= uint64(1) << x
+            if x == y:
+                adjacent[back + uint64(EVERY)] |= uint64(1) << x
+            if unions:
+                pair = ints[HEADS + int64(x)]
+                while pair >= 0:
+                    row_of_test = place[uint64(SLOTS + ints[LISTED + pair])]
+                    if row_of_test >= UNIONS:
+                        adjacent[forth + uint64(row_of_test)] |= uint64(1) << y
+                    pair = ints[NEXT + pair]
+                pair = ints[HEADS + int64(y)]
+                while pair >= 0:
+                    row_of_test = place[uint64(SLOTS + ints[LISTED + pair])]
+                    if row_of_test >= UNIONS:
+                        adjacent[back + uint64(row_of_test)] |= uint64(1) << x
+                    pair = ints[NEXT + pair]
+    counts[MET_PRESENT] = present
+    return vertices
+
+
+@inlined
+def _clear(
+    property: Array, first: Number, row_of: Array, rows: Array, lists: Array, asks_any: Number,
+    local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array, ints: Array,
+    counts: Array, facts: Number,
+) -> None:  # fmt: skip
+    """As if the event had never been."""
+    if counts[MET_UNIONS] or not facts:
+        stride = UNIONS + counts[MET_UNIONS]
+        for at in range(FIRST_ROWS, FIRST_ROWS + 2 * counts[MET_PRESENT] * stride):
+            adjacent[at] = uint64(0)
+    else:
+        for fact in range(facts):
+            if ints[SUBJECTS + fact] < 0:
+                continue
+            row = row_of[property[first + fact]] * ROW
+            x, y = uint64(ints[SUBJECTS + fact]), uint64(ints[OBJECTS + fact])
+            begin, end = rows[row + SERVES], rows[row + SERVES_END]
+            for at in range(begin - asks_any, end):
+                asked = 2 * (lists[at] if at >= begin else ANY_PROPERTY)
+                forth, back = uint64(rows_of[asked]), uint64(rows_of[asked + 1])
+                adjacent[forth + x] = uint64(0)
+                adjacent[back + y] = uint64(0)
+                adjacent[forth + uint64(EVERY)] = uint64(0)
+                adjacent[back + uint64(EVERY)] = uint64(0)
+    for number in range(counts[MET_PRESENT]):
+        asked = ints[PRESENT + number]
+        rows_of[asked] = 0
+        rows_of[asked + 1] = 0
+    for number in range(counts[MET_TOUCHED]):
+        operand = uint64(SLOTS + ints[TOUCHED + number])
+        place[operand] = ABSENT
+        members[operand] = uint64(0)
+    for vertex in range(counts[MET_VERTICES]):
+        local[ints[NODES + vertex]] = -1
+
+
+@inlined
+def _keys(
+    property: Array, first: Number, facts: Number, row_of: Array, rows: Array, lists: Array,
+    asks_any: Number, shapes: Array, in_keys: Array, seed: Number, ints: Array, longs: Array,
+) -> Number:  # fmt: skip
+    """The keys that the event's facts are looked up under; `NOT_NARROW` where they are too many."""
+    count = 0
+    for fact in range(facts):
+        vertex, other = ints[SUBJECTS + fact], ints[OBJECTS + fact]
+        if vertex < 0:
+            continue
+        row = row_of[property[first + fact]] * ROW
+        begin, end = rows[row + SERVES], rows[row + SERVES_END]
+        for at in range(begin - asks_any, end):
+            asked = lists[at] if at >= begin else ANY_PROPERTY
+            shape = shapes[asked] if asked < len(shapes) else 0
+            if shape == 0:
+                continue
+            # The ends' tests one after another, and at last none.
+            one = ints[HEADS + vertex] if shape & 0b1100110011001100 else -1
+            while True:
+                subject_test = 0
+                if one >= 0:
+                    subject_test = ints[LISTED + one] + 1
+                    one = ints[NEXT + one]
+                    if subject_test > len(in_keys) or not in_keys[subject_test - 1]:
+                        continue
+                two = ints[HEADS + other] if shape & 0b1010101010101010 else -1
+                while True:
+                    object_test = 0
+                    if two >= 0:
+                        object_test = ints[LISTED + two] + 1
+                        two = ints[NEXT + two]
+                        if object_test > len(in_keys) or not in_keys[object_test - 1]:
+                            continue
+                    form = 2 * (subject_test > 0) + (object_test > 0)
+                    for kind in range(4 if vertex == other else 2):
+                        if (shape >> (form + 4 * kind)) & 1:
+                            if count == MOST_KEYS:
+                                return NOT_NARROW
+                            said = asked | (DISTINCT if kind & 1 else 0) | (LOOP if kind & 2 else 0)
+                            longs[count] = key_of(subject_test, said, object_test, seed)
+                            ints[KEY_FACT + count] = fact
+                            ints[KEY_SUBJECT + count] = subject_test
+                            ints[KEY_PROPERTY + count] = said
+                            ints[KEY_OBJECT + count] = object_test
+                            count += 1
+                    if object_test == 0:
+                        break
+                if subject_test == 0:
+                    break
+    return count
+
+
+@inlined
+def _hits(table: Array, postings: Array, shift: Number, count: Number, ints: Array, longs: Array
+          ) -> Number:  # fmt: skip
+    """The postings under the keys; all places are asked for before any is read."""
+    last, by = uint64(len(table) - 1), uint64(shift)
+    for number in range(count):
+        read_ahead(table, int64(longs[number] >> by))
+    hits = 0
+    for number in range(count):
+        key = longs[number]
+        slot = key >> by
+        found = table[slot]
+        while found != uint64(0) and (found >> uint64(32)) != (key & uint64(0xFFFFFFFF)):
+            slot = (slot + uint64(1)) & last
+            found = table[slot]
+        ints[HITS + hits] = int32(found & uint64(0xFFFFFFFF)) - 1
+        ints[HIT_KEYS + hits] = number
+        hits += 1 if found != uint64(0) else 0
+    for hit in range(hits):
+        read_ahead(postings, int64(ints[HITS + hit]))
+        read_ahead(postings, int64(ints[HITS + hit]) + 16)
+    kept = 0
+    for hit in range(hits):
+        at, number = ints[HITS + hit], ints[HIT_KEYS + hit]
+        is_it = (
+            postings[at] == ints[KEY_SUBJECT + number]
+            and postings[at + 1] == ints[KEY_PROPERTY + number]
+            and postings[at + 2] == ints[KEY_OBJECT + number]
+        )
+        ints[HITS + kept] = at
+        ints[HIT_KEYS + kept] = ints[KEY_FACT + number]
+        kept += 1 if is_it else 0
+    return kept
+
+
+@loop
+def match_narrow(
+    sizes: Array, table: Array, postings: Array, shapes: Array, in_keys: Array,
+    nodes: Array, links: Array, tails: Array, listed: Array, ends: Array, in_trie: Array,
+    subject: Array, property: Array, object: Array, offsets: Array, homes: Array, row_of: Array,
+    rows: Array, lists: Array, numbers: Array, filters: Array, bounds: Array, asks_any: Number,
+    begin: Number, end: Number, budget: Number,
+    local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array,
+    ints: Array, longs: Array, stamps: Array, spent: Array, states: Array, counts: Array,
+    survivors: Array, frames: Array, choices: Array, program: Array,
+    stamp: Number, out_event: Array, out_place: Array, filled: Number, over: Array,
+) -> tuple[Number, Number, Number]:  # fmt: skip
+    """Match the events from `begin` on; how many pairs are filled, the event that it stopped before
+    (for want of room), and how many were left out, which `over` then lists."""
+    left = 0
+    room = len(out_place)
+    for event in range(begin, end):
+        if filled + sizes[SIZE_PATTERNS] > room:
+            return filled, event, left
+        first, last = offsets[event], offsets[event + 1]
+        vertices = _prepare(
+            subject, property, object, first, last, homes[event], row_of, rows, lists, asks_any,
+            local, place, members, rows_of, adjacent, ints, counts,
+        )  # fmt: skip
+        literals = uint64(counts[MET_LITERALS])
+        facts = last - first if last - first <= MOST_FACTS else 0
+        count = NOT_NARROW
+        if vertices >= 0:
+            count = _keys(
+                property, first, facts, row_of, rows, lists, asks_any, shapes, in_keys,
+                sizes[SIZE_SEED], ints, longs,
+            )  # fmt: skip
+        if count < 0:
+            over[left] = event
+            left += 1
+            _clear(
+                property, first, row_of, rows, lists, asks_any, local, place, members, rows_of,
+                adjacent, ints, counts, 0,
+            )  # fmt: skip
+            continue
+        hits = _hits(table, postings, sizes[SIZE_SHIFT], count, ints, longs)
+        now = stamp + event - begin
+        before = filled
+        for hit in range(hits):
+            at, fact = ints[HITS + hit], ints[HIT_KEYS + hit]
+            x, y = ints[SUBJECTS + fact], ints[OBJECTS + fact]
+            if postings[at + 3] >> 2:
+                filled = search_flat(
+                    at, x, y, postings, place, members, rows_of, adjacent, literals,
+                    row_of, rows, numbers, filters, bounds, ints, longs,
+                    stamps, spent, now, budget, out_place, filled,
+                )  # fmt: skip
+            if postings[at + 4] >= 0:
+                filled = search_trie(
+                    at, x, y, postings, nodes, links, tails, listed, ends, in_trie,
+                    place, members, rows_of, adjacent, literals,
+                    row_of, rows, numbers, filters, bounds, ints, longs,
+                    stamps, spent, states, now, budget, survivors, frames, choices, program,
+                    out_place, filled,
+                )  # fmt: skip
+        for pair in range(before, filled):
+            out_event[pair] = event
+        _clear(
+            property, first, row_of, rows, lists, asks_any, local, place, members, rows_of,
+            adjacent, ints, counts, facts,
+        )  # fmt: skip
+    return filled, end, left

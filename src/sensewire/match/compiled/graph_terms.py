@@ -1,0 +1,301 @@
+"""The terms of events as rows that kernels read: the tests that each meets, what it serves.
+
+    row       own tests, tests of whoever has it as a class, properties served     into `lists`
+    numbers   its number and its instant
+    row 0     every blank node
+
+A term's row is made when it first comes, and again after subscriptions asked for something new.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sensewire.match.compiled.graph_layout import (
+    AS_CLASS,
+    AS_CLASS_END,
+    IS_LITERAL,
+    IS_TYPE,
+    OWN,
+    OWN_END,
+    ROW,
+    ROW_FLAGS,
+    SERVES,
+    SERVES_END,
+    VALUE_FLAGS,
+)
+from sensewire.match.compiled.graph_vocabulary import Vocabulary, value_of
+from sensewire.match.compiled.growing import Growing
+from sensewire.match.oracle_members import memberships
+from sensewire.model import datatypes
+from sensewire.model.batch import RAW, FactColumns, LastingTerms
+from sensewire.model.event import Fact
+from sensewire.model.terms import RDF_TYPE, Kind, Term, iri
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+MOST_ROWS = 500_000
+"""Terms that are remembered; then all are forgotten."""
+MOST_MEMBERS = 100_000
+"""Items of lists that are read of one event."""
+_VERTEX, _PROPERTY, _CLASS = range(3)
+_FIRST = iri(datatypes.RDF + "first")
+_SUBJECTS = (Kind.IRI, Kind.BLANK)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphEvents:
+    """Events as kernels read them: facts as codes, `row_of` a code, and the rows."""
+
+    subject: Int32
+    property: Int32
+    object: Int32
+    offsets: Int64
+    homes: Int32
+    row_of: Int32
+    rows: Int32
+    lists: Int32
+    numbers: npt.NDArray[np.float64]
+    asks_any: bool
+    codes: int
+    odd: frozenset[int]
+    """Events with two terms that are one to a strict subscription."""
+
+    def __len__(self) -> int:
+        return len(self.homes)
+
+
+class _Known(NamedTuple):
+    """What is known of the codes of a dictionary: their rows, and in which roles they came."""
+
+    lasting: Hashable
+    row_of: Int32
+    roles: npt.NDArray[np.uint8]
+
+
+def _unknown(codes: Int32, roles: npt.NDArray[np.uint8], role: int, count: int) -> list[int]:
+    """The codes below `count` that come in a role for the first time; now they are known in it."""
+    named = codes if not len(codes) or int(codes.max()) < count else codes[codes < count]
+    new = np.unique(named[(roles[named] >> role) & 1 == 0])
+    roles[new] |= 1 << role
+    found: list[int] = new.tolist()
+    return found
+
+
+class TermRows:
+    """Rows of terms, by one vocabulary. One thread at a time may use it."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._forget()
+
+    def _forget(self) -> None:
+        self._version = self._vocabulary.version
+        self._rows = Growing(np.int32)
+        self._lists = Growing(np.int32)
+        self._numbers = Growing(np.float64)
+        self._row_of: dict[Term, int] = {}
+        self._derived: dict[Term, int] = {}
+        self._roles: list[int] = []
+        self._members: int | None = None
+        self._known: _Known | None = None
+        blank = self._new_row()
+        self._list(blank, OWN, OWN_END, self._vocabulary.met_by_all())
+        self._roles[blank] = 1 << _VERTEX
+
+    def encoded(self, columns: FactColumns, homes: Int32) -> GraphEvents:
+        """Events as kernels read them."""
+        if self._version != self._vocabulary.version or len(self._roles) > MOST_ROWS:
+            self._forget()
+        columns, property, more = self._with_members(columns)
+        row_of = self._rows_for(columns, property, more)
+        return GraphEvents(
+            np.ascontiguousarray(columns.subject),
+            np.ascontiguousarray(property),
+            np.ascontiguousarray(columns.object),
+            columns.offsets,
+            homes,
+            row_of,
+            self._rows.view,
+            self._lists.view,
+            self._numbers.view,
+            self._vocabulary.asks_any,
+            len(row_of),
+            self._odd(columns),
+        )
+
+    def _rows_for(self, columns: FactColumns, property: Int32, more: Sequence[int]) -> Int32:
+        """The row of each code that occurs; behind them those that `more` lists."""
+        terms = columns.terms
+        if isinstance(terms, LastingTerms):
+            known = self._known_of(terms)
+            count = terms.named
+        else:
+            count = len(terms)
+            known = _Known(None, np.zeros(count, np.int32), np.zeros(count, np.uint8))
+        of_facts = property if not more else property[property < len(terms)]
+        for code in _unknown(of_facts, known.roles, _PROPERTY, count):
+            known.row_of[code] = self._row(terms[code], _PROPERTY)
+        for column in (columns.subject, columns.object):
+            for code in _unknown(column, known.roles, _VERTEX, count):
+                known.row_of[code] = self._row(terms[code], _VERTEX)
+        is_type = (self._rows.view[ROW * known.row_of + ROW_FLAGS] & IS_TYPE) != 0
+        if is_type.any():
+            is_type = np.concatenate((is_type, np.zeros(len(terms) + len(more) - count, np.bool_)))
+            for code in _unknown(columns.object[is_type[property]], known.roles, _CLASS, count):
+                self._row(terms[code], _CLASS)
+        row_of = np.zeros(len(terms) + len(more), np.int32)
+        row_of[:count] = known.row_of[:count]
+        row_of[len(terms) :] = more
+        return row_of
+
+    def _known_of(self, terms: LastingTerms) -> "_Known":
+        """What is known of the codes of a dictionary, with room for all of them."""
+        known = self._known
+        if known is None or known.lasting is not terms.lasting:
+            known = _Known(terms.lasting, np.zeros(0, np.int32), np.zeros(0, np.uint8))
+        if len(known.row_of) < terms.named:
+            row_of = np.zeros(2 * terms.named, np.int32)
+            roles = np.zeros(2 * terms.named, np.uint8)
+            row_of[: len(known.row_of)] = known.row_of
+            roles[: len(known.roles)] = known.roles
+            known = _Known(terms.lasting, row_of, roles)
+        self._known = known
+        return known
+
+    def _row(self, term: Term, role: int) -> int:
+        """The row of a term, with what is asked for in a role."""
+        if term.kind is Kind.BLANK and role == _VERTEX:
+            return 0
+        row = self._row_of.get(term)
+        if row is None:
+            row = self._row_of[term] = self._new_row()
+            at = ROW * row
+            rows = self._rows.view
+            if term.kind not in _SUBJECTS:
+                rows[at + ROW_FLAGS] = IS_LITERAL
+            elif term == RDF_TYPE:
+                rows[at + ROW_FLAGS] = IS_TYPE
+        if not self._roles[row] >> role & 1:
+            self._roles[row] |= 1 << role
+            if role == _PROPERTY:
+                self._list(row, SERVES, SERVES_END, self._vocabulary.served_by(term))
+            elif role == _CLASS:
+                self._list(row, AS_CLASS, AS_CLASS_END, self._vocabulary.met_as_class(term))
+            else:
+                self._list(row, OWN, OWN_END, self._vocabulary.met_by(term))
+                if term.kind not in _SUBJECTS:
+                    number, instant, flags = value_of(term)
+                    self._numbers.view[2 * row : 2 * row + 2] = number, instant
+                    self._rows.view[ROW * row + VALUE_FLAGS] = flags
+        return row
+
+    def _new_row(self) -> int:
+        row = len(self._roles)
+        self._roles.append(0)
+        self._rows.extend([0] * ROW)
+        self._numbers.extend([float("nan"), float("nan")])
+        return row
+
+    def _list(self, row: int, begin: int, end: int, numbers: Iterable[int]) -> None:
+        found = list(dict.fromkeys(numbers))
+        self._rows.view[ROW * row + begin] = len(self._lists)
+        self._lists.extend(found)
+        self._rows.view[ROW * row + end] = len(self._lists)
+
+    # What is rare
+
+    def _with_members(self, columns: FactColumns) -> tuple[FactColumns, Int32, list[int]]:
+        """With the items of lists, where somebody reads them, and derived facts' properties apart;
+        the properties, and the rows of those that have no term."""
+        property = columns.property
+        more: list[int] = []
+        terms = columns.terms
+        if (columns.origin != RAW).any():
+            derived = np.unique(property[columns.origin != RAW]).tolist()
+            codes = np.zeros(len(terms), np.int32)
+            for code in derived:
+                codes[code] = len(terms) + len(more)
+                more.append(self._derived_row(terms[code]))
+            property = np.where(columns.origin != RAW, codes[property], property).astype(np.int32)
+        if not self._vocabulary.reads_members:
+            return columns, property, more
+        known = [code for code in np.unique(columns.property).tolist() if terms[code] == _FIRST]
+        if not known:
+            return columns, property, more
+        if self._members is None:
+            self._members = self._new_row()
+            self._list(self._members, SERVES, SERVES_END, self._vocabulary.reading_lists())
+        columns, property = _with_items(columns, property, known[0], len(terms) + len(more))
+        more.append(self._members)
+        return columns, property, more
+
+    def _derived_row(self, term: Term) -> int:
+        row = self._derived.get(term)
+        if row is None:
+            row = self._derived[term] = self._new_row()
+            self._list(row, SERVES, SERVES_END, self._vocabulary.served_by(term, derived=True))
+            self._rows.view[ROW * row + ROW_FLAGS] = IS_TYPE if term == RDF_TYPE else 0
+        return row
+
+    def _odd(self, columns: FactColumns) -> frozenset[int]:
+        if not self._vocabulary.reads_strictly:
+            return frozenset()
+        terms = columns.terms
+        if isinstance(terms, LastingTerms):
+            return frozenset()  # of RDF, which has no strings but plain ones
+        used = np.unique(np.concatenate((columns.subject, columns.object))).tolist()
+        plain_texts = {terms[code].text for code in used if terms[code].kind is Kind.UNTYPED}
+        twins = [
+            code
+            for code in used
+            if terms[code].kind is Kind.STRING and terms[code].text in plain_texts
+        ]
+        if not twins:
+            return frozenset()
+        is_twin = np.isin(columns.object, twins)
+        event = np.repeat(np.arange(len(columns.offsets) - 1), np.diff(columns.offsets))
+        return frozenset(event[is_twin].tolist())
+
+
+def _with_items(
+    columns: FactColumns, property: Int32, first: int, code: int
+) -> tuple[FactColumns, Int32]:
+    """With a fact for each item of a list, in the events that have lists."""
+    offsets = columns.offsets.tolist()
+    event = np.repeat(np.arange(len(offsets) - 1), np.diff(columns.offsets))
+    more: list[tuple[int, int, int]] = []
+    for row in np.unique(event[columns.property == first]).tolist():
+        places = range(offsets[row], offsets[row + 1])
+        codes: dict[Term, int] = {}
+        facts = []
+        for at in places:
+            made = []
+            for column in (columns.subject, columns.property, columns.object):
+                term = columns.terms[int(column[at])]
+                codes.setdefault(term, int(column[at]))
+                made.append(term)
+            facts.append(Fact(*made))
+        for count, (subject, _, value) in enumerate(memberships(facts)):
+            if count > MOST_MEMBERS:
+                break
+            more.append((row, codes[subject], codes[value]))
+    rows = np.concatenate((event, np.array([row for row, _, _ in more], np.int64)))
+    order = np.argsort(rows, kind="stable")
+    counts = np.bincount(rows, minlength=len(offsets) - 1)
+
+    def with_more(column: Int32, values: list[int]) -> Int32:
+        return np.concatenate((column, np.array(values, np.int32)))[order].astype(np.int32)
+
+    made_columns = columns._replace(
+        subject=with_more(columns.subject, [subject for _, subject, _ in more]),
+        property=with_more(columns.property, [first] * len(more)),
+        object=with_more(columns.object, [value for _, _, value in more]),
+        origin=with_more(columns.origin, [RAW] * len(more)),
+        offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+    )
+    return made_columns, with_more(property, [code] * len(more))
