@@ -29,8 +29,8 @@ from sensewire.events.json_scanner import scan
 from sensewire.events.nquads_home import NO_HOME
 from sensewire.events.record_portion import JSON
 from sensewire.knowledge.knowledge import Knowledge
-from sensewire.match.dispatch import Dispatch, joined
-from sensewire.match.matcher import Answer, Found
+from sensewire.match.dispatch import Dispatch
+from sensewire.match.matcher import Answer, Found, joined
 from sensewire.model.batch import Batch
 from sensewire.model.errors import EventError
 from sensewire.model.event import Event
@@ -120,7 +120,9 @@ class Batches:
             found.append(self._by_events(facts, sorted(as_events), rejected))
         encoded = reading is not None and reading.encoded
         with self._subscribing:
-            return _tables(joined(found), self._subscribers, rejected, facts.ids, encoded)
+            return _tables(
+                joined(found), self._subscribers, self._seen, rejected, facts.ids, encoded
+            )
 
     def matched_events(self, events: Sequence[Event], encoded: bool) -> BatchMatches:
         """What each of some events matches."""
@@ -128,7 +130,7 @@ class Batches:
         found = self._by_passes(events, range(len(events)), rejected)
         ids = pa.array([event.id for event in events], pa.string())
         with self._subscribing:
-            return _tables(found, self._subscribers, rejected, ids, encoded)
+            return _tables(found, self._subscribers, self._seen, rejected, ids, encoded)
 
     def _facts(self, batch: pa.RecordBatch, reading: "Reading") -> Facts:
         decoding, place = reading.decoding, reading.place
@@ -142,7 +144,9 @@ class Batches:
             self._know_field(decoding.time_field)
             self._know_field(decoding.id_field if with_ids else None)
             texts = _texts_of(batch.column(0))
-            is_wanted = self._is_wanted if self._knowledge.content.entities else None
+            matcher = self._dispatch.of_facts
+            reads_all = matcher is not None and matcher.reads_all
+            is_wanted = self._is_wanted if self._knowledge.content.entities or reads_all else None
             return scan(
                 *texts,
                 self._dictionary,
@@ -202,7 +206,7 @@ class Batches:
         self._note_graphs(graphs)
         ids = pa.array([graphs.id(row) for row in range(len(graphs))], pa.string())
         with self._subscribing:
-            return _tables(found, self._subscribers, {}, ids, encoded)
+            return _tables(found, self._subscribers, self._seen, {}, ids, encoded)
 
     def _note_graphs(self, graphs: Graphs) -> None:
         """Count events, and their words of several meanings."""
@@ -317,6 +321,7 @@ def _renumbered(found: Found, rows: Sequence[int]) -> Found:
 def _tables(
     found: Found,
     subscribers: Subscribers,
+    seen: Seen,
     rejected: dict[int, str],
     event_ids: Ids | None,
     encoded: bool,
@@ -348,6 +353,8 @@ def _tables(
         together = pa.concat_tables([sure, more]).combine_chunks()
         order = np.argsort(together.column("event").to_numpy(), kind="stable")
         matches = together.take(order)
+    for failure in failures:
+        seen.note_failure(str(failure["subscription"]), [str(failure["reason"])])
     reasons = [{"event": row, "reason": rejected[row]} for row in sorted(rejected)]
     return BatchMatches(
         matches,

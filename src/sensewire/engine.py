@@ -214,6 +214,7 @@ class Engine:
             for standing, names in self._subscribers.of(answer.clause):
                 if answer.reasons:
                     reasons[standing.id].update(answer.reasons)
+                    self._seen.note_failure(standing.id, answer.reasons)
                 if answer.rows:
                     rows[standing.id] |= set(_rows_for(names, answer))
                     known = distances.get(standing.id, answer.distance)
@@ -260,6 +261,7 @@ class Engine:
             events=self._seen.events,
             ambiguous=dict(self._seen.ambiguous),
             unknown=dict(self._seen.unknown),
+            costly=dict(self._seen.costly),
         )
 
     def learn(self, statistics: Learned) -> None:

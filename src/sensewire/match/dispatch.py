@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.counting import Counting
-from sensewire.match.matcher import FactMatcher, Found, Matcher, Operator, found
+from sensewire.match.matcher import FactMatcher, Found, Matcher, Operator, found, joined
 from sensewire.match.oracle import Oracle
 from sensewire.model.batch import Batch, FactColumns
 from sensewire.model.canonical import Clause, canonical_clause
@@ -196,17 +196,6 @@ def _named(clause: Clause) -> tuple[Clause, Names]:
 def names_of(clause: Clause) -> Names:
     """What a subscriber called the variables that a clause selects, with their places in rows."""
     return () if clause.select is None else _named(clause)[1]
-
-
-def joined(parts: Sequence[Found]) -> Found:
-    """What several matchers found."""
-    if len(parts) < 2:
-        return parts[0] if parts else found()
-    return Found(
-        np.concatenate([each.events for each in parts]),
-        np.concatenate([each.clauses for each in parts]),
-        [answer for each in parts for answer in each.answers],
-    )
 
 
 def dispatch_to(name: str, knowledge: Knowledge, operators: Mapping[str, Operator]) -> Dispatch:

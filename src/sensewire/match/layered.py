@@ -24,8 +24,15 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.compiled.catalogue import Catalogue, Wanted
 from sensewire.match.compiled.conjunctions import Int32, Truths
 from sensewire.match.compiled.facts import Reader, Translation
-from sensewire.match.compiled.graph_coding import coded, has_patterns, note_properties
-from sensewire.match.compiled.graph_index import BUDGET
+from sensewire.match.compiled.graph_answers import Asking, answered
+from sensewire.match.compiled.graph_coding import (
+    coded,
+    has_patterns,
+    note_properties,
+    tested_alone,
+)
+from sensewire.match.compiled.graph_index import BUDGET, NO_PROPOSALS, Proposals
+from sensewire.match.compiled.graph_records import columns_of_records
 from sensewire.match.compiled.graph_terms import GraphEvents, TermRows
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
 from sensewire.match.compiled.growing import Growing
@@ -36,7 +43,7 @@ from sensewire.match.compiled.segment import Builder, Clauses, Segment, compiled
 from sensewire.match.compiled.stored import Opened
 from sensewire.match.compiled.values import Values
 from sensewire.match.judging import Judge, Told
-from sensewire.match.matcher import Answer, Found, Operator, found
+from sensewire.match.matcher import Answer, Found, Operator, found, joined
 from sensewire.match.oracle_facts import Star
 from sensewire.model.batch import Batch, FactColumns, columns_of
 from sensewire.model.canonical import Clause
@@ -76,6 +83,7 @@ OF_RECORDS = PREDICATES | {
     Feature.CONSTRAINT,
 }
 """What clauses of predicates on attributes ask for."""
+ALL_BUT_OPERATORS = frozenset(Feature) - {Feature.OPERATOR}
 
 
 class Layered:
@@ -89,9 +97,11 @@ class Layered:
         knowledge: Knowledge,
         operators: Mapping[str, Operator],
         build: Builder,
-        accepts: frozenset[Feature] = frozenset(Feature),
+        accepts: frozenset[Feature] = ALL_BUT_OPERATORS,
     ) -> None:
         self.accepts = accepts
+        self.budget = BUDGET
+        """Steps that the search for one clause with patterns may take in one event."""
         self.catalogue = Catalogue(knowledge)
         self.vocabulary = Vocabulary(knowledge)
         self._rows = TermRows(self.vocabulary)
@@ -217,11 +227,13 @@ class Layered:
         return last[1]
 
     def _asked_by(self, clause: Clause) -> Wanted:
+        note_properties(clause, self.vocabulary)
         if not has_patterns(clause):
-            note_properties(clause, self.vocabulary)
             return self.catalogue.wanted(clause)
         found = coded(clause, self.vocabulary)
-        return Wanted((), found.sure, found.code)
+        alone = tested_alone(clause)
+        tests = () if alone is None else self.catalogue.wanted(alone).tests
+        return Wanted(tests, found.sure, found.code)
 
     # Matching
 
@@ -242,8 +254,9 @@ class Layered:
             unknown = tuple(batch.unknown.get(row, ()))
             return batch.events[row], Star(tuple(batch.facts(row)), unknown=unknown)
 
-        found = self._found(standing, columns, values, _unknown_at_home(batch), told)
-        return self._with_graphs(found, standing, graphs, batch.unknown, told)
+        proposals: dict[Segment, Proposals] = {}
+        found = self._found(standing, columns, values, _unknown_at_home(batch), told, proposals)
+        return self._with_graphs(found, standing, graphs, batch.unknown, told, proposals)
 
     def asks_for(self, property: Term) -> bool:
         """Whether some clause asks for a property."""
@@ -255,16 +268,24 @@ class Layered:
     def names(self) -> Iterable[str]:
         """The names that clauses call attributes by, without their synonyms."""
         with self._lock:
-            return self.catalogue.attributes.names()
+            return [*self.catalogue.attributes.names(), *self.vocabulary.names()]
 
     @property
-    def asked(self) -> tuple[int, int]:
+    def reads_all(self) -> bool:
+        """Whether attributes can make a difference that nobody names."""
+        return self.vocabulary.asks_any or self.vocabulary.reads_all
+
+    @property
+    def asked(self) -> tuple[int, int, int]:
         """Changes whenever something is asked for that was not."""
-        return self.catalogue.version, len(self.catalogue.columns.slot)
+        catalogue = self.catalogue
+        return catalogue.version, len(catalogue.columns.slot), self.vocabulary.version
 
     def only_words(self, property: Term) -> Iterable[str] | None:
         """The words that alone can make a difference among a property's strings; None: any may."""
         with self._lock:
+            if self.vocabulary.asks_for(property):
+                return None
             return self.catalogue.only_words(property)
 
     def match_facts(self, facts: Facts, but: Truths) -> Found:
@@ -286,24 +307,13 @@ class Layered:
             event = facts.event_at(row)
             return event, Star(event.facts)
 
-        found = self._found(standing, columns, values, {}, told, but)
+        proposals: dict[Segment, Proposals] = {}
+        found = self._found(standing, columns, values, {}, told, proposals, but)
         if not self._has_graphs:
             return found
-        rows = np.flatnonzero(~but)
-        batch = Batch([facts.event_at(row) for row in rows.tolist()])
         with self._lock:
-            graphs = self._graphs_of(batch)
-
-        def told_of(row: int) -> tuple[Event, Star]:
-            return told(int(rows[row]))
-
-        nothing = Found(np.empty(0, np.int32), np.empty(0, np.int32))
-        more = self._with_graphs(nothing, standing, graphs, {}, told_of)
-        return Found(
-            np.concatenate((found.events, rows[more.events].astype(np.int32))),
-            np.concatenate((found.clauses, more.clauses)),
-            [*found.answers, *((int(rows[row]), answer) for row, answer in more.answers)],
-        )
+            graphs = self._rows.encoded(*columns_of_records(facts, but))
+        return self._with_graphs(found, standing, graphs, {}, told, proposals)
 
     def match_columns(
         self, facts: FactColumns, homes: Int32, event_at: Callable[[int], Event]
@@ -326,8 +336,9 @@ class Layered:
             event = event_at(row)
             return event, Star(event.facts)
 
-        found = self._found(standing, columns, values, {}, told)
-        return self._with_graphs(found, standing, graphs, {}, told)
+        proposals: dict[Segment, Proposals] = {}
+        found = self._found(standing, columns, values, {}, told, proposals)
+        return self._with_graphs(found, standing, graphs, {}, told, proposals)
 
     def _standing(self) -> "_Standing":
         """What stands now: all of it, or nothing of what comes or goes meanwhile."""
@@ -340,8 +351,10 @@ class Layered:
         values: Values,
         unknown: Mapping[int, Sequence[Unknown]],
         told: Told,
+        proposals: dict[Segment, Proposals],
         but: Truths | None = None,
     ) -> Found:
+        """What the index of records says; what it only proposes goes into `proposals`."""
         segments, alive, some_gone = standing
         sure: list[tuple[np.ndarray, np.ndarray]] = []
         answers: list[tuple[int, Answer]] = []
@@ -349,6 +362,10 @@ class Layered:
         judged = self._judged
         for segment in segments:
             events, places, loose = segment.match(columns, values, unknown)
+            if segment.pattern_of is not None:
+                if but is not None:
+                    events, places = events[~but[events]], places[~but[events]]
+                events, places = self._proposed(segment, events, places, proposals)
             if not len(events):
                 continue
             numbers = segment.clauses.numbers[places]
@@ -397,6 +414,17 @@ class Layered:
         homes = [-1 if each.home is None else codes.get(each.home, -1) for each in batch.events]
         return self._rows.encoded(columns, np.array(homes, np.int32))
 
+    def _proposed(
+        self, segment: Segment, events: Int32, places: Int32, proposals: dict[Segment, Proposals]
+    ) -> tuple[Int32, Int32]:
+        """The pairs of clauses without patterns; the others are proposals."""
+        assert segment.pattern_of is not None
+        pattern = segment.pattern_of[places]
+        is_one = pattern >= 0
+        order = np.argsort(events[is_one], kind="stable")
+        proposals[segment] = Proposals(events[is_one][order], pattern[is_one][order])
+        return events[~is_one], places[~is_one]
+
     def _with_graphs(
         self,
         found: Found,
@@ -404,38 +432,22 @@ class Layered:
         graphs: GraphEvents | None,
         unknown: Mapping[int, Sequence[Unknown]],
         told: Told,
+        proposals: Mapping[Segment, Proposals],
     ) -> Found:
         """With what the clauses with patterns say."""
         if graphs is None:
             return found
-        judge = Judge(self._knowledge, self._operators, told)
-        events, clauses, answers = [found.events], [found.clauses], list(found.answers)
-        apart = np.zeros(len(graphs), np.bool_)  # events that every clause is judged for
+        apart = np.zeros(len(graphs), np.bool_)
         apart[[*graphs.odd, *unknown]] = True
+        judge = Judge(self._knowledge, self._operators, told)
+        asking = Asking(standing.alive, self._clause_of, judge, apart, self.budget)
+        parts = [found]
         for segment in standing.segments:
-            if segment.graphs is None:
-                continue
-            pairs = segment.match_graphs(graphs, self.vocabulary)
-            row, place = pairs.events, pairs.patterns
-            number = segment.clauses.numbers[place]
-            kept = standing.alive[number] & ~apart[row]
-            doubtful = kept & (pairs.doubtful | segment.clauses.judged[place]) & ~pairs.over
-            is_sure = kept & ~doubtful & ~pairs.over
-            events.append(row[is_sure])
-            clauses.append(number[is_sure])
-            for at in np.flatnonzero(kept & pairs.over).tolist():
-                answers.append((int(row[at]), _over_budget(int(number[at]))))
-            asked = zip(row[doubtful].tolist(), number[doubtful].tolist(), strict=True)
-            everything = segment.clauses.numbers[segment.graph_places]
-            everything = everything[standing.alive[everything]].tolist()
-            each = [(event, one) for event in np.flatnonzero(apart).tolist() for one in everything]
-            for event, one in (*asked, *each):
-                clause = self._clause_of(one)
-                if clause is not None:
-                    answer = judge.answer(event, one, clause)
-                    if answer.rows or answer.reasons:
-                        answers.append((event, answer))
-        return Found(np.concatenate(events), np.concatenate(clauses), answers)
+            if segment.graphs is not None:
+                proposed = proposals.get(segment, NO_PROPOSALS)
+                pairs = segment.match_graphs(graphs, self.vocabulary, proposed, self.budget)
+                parts.append(answered(segment, pairs, graphs, asking))
+        return joined(parts)
 
     def _clause_of(self, number: int) -> Clause | None:
         """A clause with patterns; None if it went this very moment."""
@@ -559,10 +571,6 @@ def _at_home(facts: FactColumns, homes: Int32) -> list[tuple[Term | None, list[F
     for row, (subject, property, value) in zip(event[kept].tolist(), codes, strict=True):
         made[row][1].append(Fact(terms[subject], terms[property], terms[value]))
     return made
-
-
-def _over_budget(number: int) -> Answer:
-    return Answer(number, reasons=(f"budget exceeded: more than {BUDGET:,} steps",))
 
 
 def _nothing_saved(number: int) -> Clause:

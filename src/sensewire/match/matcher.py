@@ -50,6 +50,17 @@ def found(answers: Sequence[tuple[int, Answer]] = ()) -> Found:
     return Found(np.empty(0, np.int32), np.empty(0, np.int32), answers)
 
 
+def joined(parts: Sequence[Found]) -> Found:
+    """What several found."""
+    if len(parts) < 2:
+        return parts[0] if parts else found()
+    return Found(
+        np.concatenate([each.events for each in parts]),
+        np.concatenate([each.clauses for each in parts]),
+        [answer for each in parts for answer in each.answers],
+    )
+
+
 class Matcher(Protocol):
     """An index of clauses. Answers that neither hold nor are undecided are left out."""
 
@@ -95,6 +106,11 @@ class FactMatcher(Matcher, Protocol):
 
     def names(self) -> Iterable[str]:
         """The names that clauses call attributes by, without their synonyms."""
+        ...
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether attributes can make a difference that nobody names."""
         ...
 
     @property

@@ -28,6 +28,7 @@ from sensewire.model.conditions import Binds, Constant, Equal, Reading, Variable
 from sensewire.model.derived import Unknown
 from sensewire.model.event import Event, Fact
 from sensewire.model.expressions import Expression, variables_in
+from sensewire.model.match import over_budget
 from sensewire.model.subscription import (
     Atom,
     Bind,
@@ -109,9 +110,9 @@ class Judgement:
         try:
             solutions = self.solutions(conjunction)
         except BudgetError:
-            if self._is_refused_by_one(conjunction):
+            if self.is_refused_by_one(conjunction):
                 return Answer(number)
-            return Answer(number, reasons=(f"budget exceeded: more than {self._budget:,} steps",))
+            return Answer(number, reasons=(over_budget(self._budget),))
         select = self._clause.select or ()
         sure = [found for found in solutions if not found.reasons]
         if not measured.distance <= self._most():
@@ -160,7 +161,7 @@ class Judgement:
         """Whether a constraint holds for a solution that binds all of its variables."""
         return truth(constraint, solution.bindings, self._rules, self.reader) is True
 
-    def _is_refused_by_one(self, conjunction: Conjunction) -> bool:
+    def is_refused_by_one(self, conjunction: Conjunction) -> bool:
         """Whether some atom has no solution even alone; a `not` counts if it shares no variable."""
         bound = frozenset(bound_by(conjunction))
         for atom in conjunction.atoms:

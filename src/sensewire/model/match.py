@@ -10,6 +10,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = Mapping[str, Term]
+_OVER_BUDGET = "budget exceeded"
+
+
+def over_budget(steps: int) -> str:
+    """Why a subscription stays undecided whose search took too many steps.
+
+    >>> over_budget(100_000)
+    'budget exceeded: more than 100,000 steps'
+    """
+    return f"{_OVER_BUDGET}: more than {steps:,} steps"
+
+
+def is_over_budget(reason: str) -> bool:
+    """Whether a reason is that of `over_budget`, perhaps among others."""
+    return _OVER_BUDGET in reason
 
 
 class Match(NamedTuple):

@@ -1,10 +1,11 @@
 """What an engine holds and has seen, for whoever wants to know how it is used."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sensewire.model.batch import Batch
+from sensewire.model.match import is_over_budget
 from sensewire.model.terms import Term
 
 MOST_COUNTED = 10_000
@@ -21,6 +22,9 @@ class Statistics:
     events: int
     ambiguous: Mapping[str, int]  # words of several meanings in events, and how often
     unknown: Mapping[str, int]  # functions that failed, with the reason, and for how many events
+    costly: Mapping[
+        str, int
+    ]  # subscriptions whose search passed its budget, and how often
 
 
 @dataclass(slots=True)
@@ -30,6 +34,14 @@ class Seen:
     events: int = 0
     ambiguous: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
+    costly: Counter[str] = field(default_factory=Counter)
+
+    def note_failure(self, subscription: str, reasons: Iterable[str]) -> None:
+        """Count an event that a subscription's search took too many steps for; the first
+        subscriptions only."""
+        is_known = subscription in self.costly or len(self.costly) < MOST_COUNTED
+        if is_known and any(map(is_over_budget, reasons)):
+            self.costly[subscription] += 1
 
     def note_ambiguous(self, word: str, count: int = 1) -> None:
         """Count a word of several meanings; the first ones only."""

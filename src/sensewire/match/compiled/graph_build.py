@@ -8,6 +8,7 @@
     listed     the places of the patterns that end at nodes
     in_trie    the places of all patterns in tries, by posting; `ends`: the node where each ends
     places     place ──> pattern
+    wholes     the whole programs of those that select, or are proposed; `whole_at`: place ──> where
 
 A posting of more than `LONG` patterns is a trie, in which a common beginning is tried once.
 """
@@ -17,20 +18,25 @@ from collections.abc import Mapping
 import numpy as np
 
 from sensewire.match.compiled.graph_layout import (
-    CODE_EDGES,
+    BLOCK,
+    BLOCK_EDGES,
+    BLOCK_MARKS,
     CODE_FLAGS,
-    CODE_MARKS,
+    CODE_NOTS,
+    CODE_SELECTED,
     DISTINCT,
+    EDGE,
     EXEMPT,
+    FIRST_BLOCK,
     FLAT,
-    HEADER,
     INJECTIVE,
     LOOP,
     POSTING,
     USES_HOME,
+    WHOLE_STEPS,
     key_of,
 )
-from sensewire.match.compiled.graph_programs import programs, triggers
+from sensewire.match.compiled.graph_programs import programs, triggers, wholes
 from sensewire.match.compiled.jit import Array, Number, int64, kernel, uint64
 
 LONG = 32
@@ -46,12 +52,14 @@ NAMES = (
     "listed",
     "ends",
     "in_trie",
+    "wholes",
+    "whole_at",
     "places",
 )
 """The tables, in the order in which kernels take them."""
 SIZE_PATTERNS, SIZE_SHIFT, SIZE_SEED, SIZE_NODES, SIZE_STEPS, SIZE_WITHOUT_PIVOT = range(6)
 # Flags of a flat pattern
-FLAT_INJECTIVE, FLAT_USES_HOME, FLAT_SUBJECT_FREE, FLAT_OBJECT_FREE = 1, 2, 4, 8
+FLAT_INJECTIVE, FLAT_USES_HOME, FLAT_SUBJECT_FREE, FLAT_OBJECT_FREE, FLAT_NEGATES = 1, 2, 4, 8, 16
 
 
 class _ClashError(Exception):
@@ -59,37 +67,49 @@ class _ClashError(Exception):
 
 
 def build_tables(
-    codes: Array, offsets: Array, weights: Array, properties: int, long: int = LONG
+    codes: Array,
+    offsets: Array,
+    weights: Array,
+    properties: int,
+    proposed: Array,
+    long: int = LONG,
 ) -> Mapping[str, Array]:
-    """The tables of an index of coded patterns."""
+    """The tables of an index of coded patterns, of which some are proposed by others."""
     for seed in range(1, 64):
         try:
-            return _built(codes, offsets, weights, properties, long, seed)
+            return _built(codes, offsets[:-1], weights, properties, proposed, long, seed)
         except _ClashError:
             continue
     raise AssertionError("no seed tells all keys apart")
 
 
 def _built(
-    codes: Array, offsets: Array, weights: Array, properties: int, long: int, seed: int
+    codes: Array,
+    begins: Array,
+    weights: Array,
+    properties: int,
+    proposed: Array,
+    long: int,
+    seed: int,
 ) -> Mapping[str, Array]:
-    patterns = len(offsets) - 1
-    chosen, ends = triggers(codes, offsets, weights, seed)
-    steps, starts = programs(codes, offsets, weights, chosen, ends)
+    posted = np.flatnonzero(~proposed)
+    own = begins[posted]
+    chosen, ends, _ = triggers(codes, own, weights, seed)
+    steps, starts = programs(codes, own, weights, chosen, ends)
     keys = _keys(ends, seed)
     order = np.argsort(keys, kind="stable")
     sorted_keys, sorted_ends = keys[order], ends[order]
-    is_first = np.ones(patterns, np.bool_)
+    is_first = np.ones(len(own), np.bool_)
     is_first[1:] = sorted_keys[1:] != sorted_keys[:-1]
     if (~is_first[1:] & (sorted_ends[1:] != sorted_ends[:-1]).any(axis=1)).any():
         raise _ClashError
     heads = np.flatnonzero(is_first)
-    counts = np.diff(np.append(heads, patterns)).astype(np.int64)
-    flags = _flags(codes, offsets, chosen)
+    counts = np.diff(np.append(heads, len(own))).astype(np.int64)
+    flags = _flags(codes, own, chosen)
     posting = np.repeat(np.arange(len(heads)), counts)
     # A pattern whose trigger binds what need not be new is tried by itself.
     in_trie = (counts[posting] > long) & (flags[order] & ~FLAT_INJECTIVE == 0)
-    variables = _variables(codes, offsets, chosen)[order[heads]]
+    variables = _variables(codes, own, chosen)[order[heads]]
     trie_places = np.flatnonzero(in_trie)
     roots, root_of = np.unique(posting[trie_places], return_inverse=True)
     trie = _Trie(order[trie_places], root_of.reshape(-1), len(roots), steps, starts)
@@ -101,10 +121,17 @@ def _built(
     table, shift = _table(sorted_keys[heads], where)
     if shift < 0:
         raise _ClashError
+    places = np.concatenate((posted[order], np.flatnonzero(proposed)))
+    in_order = begins[places]
+    is_whole = proposed[places] | (codes[in_order + CODE_SELECTED] > 0)
+    whole, whole_at = np.empty(0, np.int32), np.empty(0, np.int32)
     most = int(np.diff(starts).max(initial=0))
+    if is_whole.any():
+        whole, whole_at = wholes(codes, in_order, weights, is_whole)
+        most = max(most, int(whole[whole_at[is_whole] + WHOLE_STEPS].max()))
     sizes = np.zeros(8, np.int64)
     sizes[[SIZE_PATTERNS, SIZE_SHIFT, SIZE_SEED, SIZE_NODES, SIZE_STEPS]] = (
-        patterns, shift, seed, len(trie.nodes), most,
+        len(begins), shift, seed, len(trie.nodes), most,
     )  # fmt: skip
     sizes[SIZE_WITHOUT_PIVOT] = int(((ends[:, 0] == 0) & (ends[:, 2] == 0)).sum())
     in_keys = np.zeros(len(weights), np.bool_)
@@ -114,7 +141,7 @@ def _built(
         sizes, table, postings, _shapes(ends, properties), in_keys, trie.nodes.reshape(-1),
         trie.links.reshape(-1), trie.tails.reshape(-1),
         trie_places[trie.listed].astype(np.int32), trie.ends, trie_places.astype(np.int32),
-        order.astype(np.int32),
+        whole, whole_at, places.astype(np.int32),
     )  # fmt: skip
     return dict(zip(NAMES, made, strict=True))
 
@@ -128,20 +155,23 @@ def _keys(ends: Array, seed: Number) -> Array:
 
 
 @kernel
-def _flags(codes: Array, offsets: Array, chosen: Array) -> Array:
+def _flags(codes: Array, begins: Array, chosen: Array) -> Array:
     """What the search of a pattern has to know: which ends of its trigger need not be new …"""
-    flags = np.zeros(len(offsets) - 1, np.int32)
-    for pattern in range(len(offsets) - 1):
-        at = offsets[pattern]
+    flags = np.zeros(len(begins), np.int32)
+    for pattern in range(len(begins)):
+        at = begins[pattern]
         said = codes[at + CODE_FLAGS]
+        if codes[at + CODE_NOTS]:
+            flags[pattern] = FLAT_NEGATES
         if not said & INJECTIVE:
             continue
-        flags[pattern] = FLAT_INJECTIVE
+        flags[pattern] |= FLAT_INJECTIVE
         if said & USES_HOME:
             flags[pattern] |= FLAT_USES_HOME
-        edge = at + HEADER + 3 * chosen[pattern]
-        first = at + HEADER + 3 * codes[at + CODE_EDGES]
-        for mark in range(codes[at + CODE_MARKS]):
+        block = at + FIRST_BLOCK
+        edge = block + BLOCK + EDGE * chosen[pattern]
+        first = block + BLOCK + EDGE * codes[block + BLOCK_EDGES]
+        for mark in range(codes[block + BLOCK_MARKS]):
             if codes[first + 2 * mark + 1] == 2 * EXEMPT + 1:
                 if codes[first + 2 * mark] == codes[edge]:
                     flags[pattern] |= FLAT_SUBJECT_FREE
@@ -155,11 +185,11 @@ def _flags(codes: Array, offsets: Array, chosen: Array) -> Array:
 
 
 @kernel
-def _variables(codes: Array, offsets: Array, chosen: Array) -> Array:
+def _variables(codes: Array, begins: Array, chosen: Array) -> Array:
     """Whether a trigger's subject is a variable (1), and its object another one (2)."""
-    found = np.zeros(len(offsets) - 1, np.int32)
-    for pattern in range(len(offsets) - 1):
-        edge = offsets[pattern] + HEADER + 3 * chosen[pattern]
+    found = np.zeros(len(begins), np.int32)
+    for pattern in range(len(begins)):
+        edge = begins[pattern] + FIRST_BLOCK + BLOCK + EDGE * chosen[pattern]
         if codes[edge] < 0:
             found[pattern] |= 1
         if codes[edge + 2] < 0 and codes[edge + 2] != codes[edge]:

@@ -2,8 +2,9 @@
 
     triple pattern   an edge
     predicate        an edge from the home vertex
-    constraint       a mark on its variable, where it has one
+    constraint       a mark on its variable, or a join of a few
     bind             a mark on its variable
+    not              a block of its own, if all of it can be said
 
 What has no place in a code is left out, and the clause is not `sure`: whoever its code finds is
 judged once more. Under meaning a constant stands for every vertex that is narrower, wherever it
@@ -19,6 +20,8 @@ from sensewire.match.compiled.graph_layout import (
     EXEMPT,
     HOME,
     INJECTIVE,
+    MOST_JOINED,
+    MOST_VARIABLES,
     USES_HOME,
 )
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
@@ -47,10 +50,10 @@ from sensewire.model.subscription import (
     Conjunction,
     Home,
     Not,
-    OperatorCall,
     Predicate,
     TriplePattern,
     Vertex,
+    bound_by,
 )
 from sensewire.model.terms import Kind, Term
 
@@ -65,30 +68,39 @@ class Coded(NamedTuple):
 
 
 def has_patterns(clause: Clause) -> bool:
-    """Whether a clause has a triple pattern that an event must fit."""
-    return any(isinstance(atom, TriplePattern) for atom in clause.conjunction.atoms)
+    """Whether a clause has a triple pattern, inside of a `not` too."""
+    return _has_patterns(clause.conjunction)
+
+
+def _has_patterns(conjunction: Conjunction) -> bool:
+    return any(
+        isinstance(atom, TriplePattern) or (isinstance(atom, Not) and _has_patterns(atom.body))
+        for atom in conjunction.atoms
+    )
+
+
+def tested_alone(clause: Clause) -> Clause | None:
+    """A clause's predicates, by which the index of records may propose it; None if that is not all
+    that it asks of them."""
+    if clause.tolerance is not None or clause.strict:
+        return None
+    predicates = tuple(atom for atom in clause.conjunction.atoms if isinstance(atom, Predicate))
+    return Clause(Conjunction(predicates)) if predicates else None
 
 
 def coded(clause: Clause, vocabulary: Vocabulary) -> Coded:
     """A clause with patterns as numbers."""
-    note_properties(clause, vocabulary)
     return _Coding(clause, vocabulary).coded()
 
 
 def note_properties(clause: Clause, vocabulary: Vocabulary) -> None:
-    """Let facts be kept that a clause is judged by, though no code asks for them."""
-    _note_properties(clause.conjunction, clause, vocabulary)
-
-
-def _note_properties(conjunction: Conjunction, clause: Clause, vocabulary: Vocabulary) -> None:
-    for atom in conjunction.atoms:
-        match atom:
-            case OperatorCall():
-                vocabulary.everything()
-            case Not():
-                _note_inside(atom.body, clause, vocabulary)
-            case _:
-                pass
+    """Let facts be kept that a clause is judged by, though neither a code nor a test asks for
+    them: those that stand inside of a `not` of more than one predicate."""
+    for atom in clause.conjunction.atoms:
+        if isinstance(atom, Not) and (
+            len(atom.body.atoms) != 1 or not isinstance(atom.body.atoms[0], Predicate)
+        ):
+            _note_inside(atom.body, clause, vocabulary)
 
 
 def _note_inside(conjunction: Conjunction, clause: Clause, vocabulary: Vocabulary) -> None:
@@ -98,7 +110,7 @@ def _note_inside(conjunction: Conjunction, clause: Clause, vocabulary: Vocabular
                 vocabulary.property_of(atom.attribute, strict=False)
             case TriplePattern(property=Constant() as property):
                 vocabulary.property_of(property, clause.strict)
-            case TriplePattern() | OperatorCall():
+            case TriplePattern():
                 vocabulary.everything()
             case Not():
                 _note_inside(atom.body, clause, vocabulary)
@@ -106,14 +118,38 @@ def _note_inside(conjunction: Conjunction, clause: Clause, vocabulary: Vocabular
                 pass
 
 
+class _Block:
+    """What must hold together, or must not."""
+
+    def __init__(self) -> None:
+        self.edges: dict[tuple[int, int, int], None] = {}
+        self.marks: dict[tuple[int, int], None] = {}
+        self.joins: dict[tuple[int, ...], None] = {}
+
+    def code(self) -> tuple[int, ...]:
+        """As it stands in a code."""
+        parts = [*self.edges, *self.marks, *self.joins]
+        flat = [number for part in parts for number in part]
+        return len(self.edges), len(self.marks), len(self.joins), len(flat), *flat
+
+    def within(self, most: int) -> "_Block":
+        """What it says of the first variables alone."""
+        made = _Block()
+        made.edges = {e: None for e in self.edges if min(e[0], e[2]) >= -most}
+        made.marks = {m: None for m in self.marks if m[0] >= -most}
+        made.joins = {j: None for j in self.joins if min(j[1:]) >= -most}
+        return made
+
+
 class _Coding:
     def __init__(self, clause: Clause, vocabulary: Vocabulary) -> None:
         self._clause = clause
         self._vocabulary = vocabulary
-        self._sure = clause.tolerance is None and clause.select is None
+        self._sure = clause.tolerance is None
         self._variables: dict[object, int] = {}
-        self._edges: dict[tuple[int, int, int], None] = {}
-        self._marks: dict[tuple[int, int], None] = {}
+        self._count = 0  # of variables, those inside of nots included
+        self._block = _Block()
+        self._nots: list[_Block] = []
         self._mentions = Counter(_mentioned(clause.conjunction))
         self._mentions.update(clause.select or ())
         self._scoped = bool(vocabulary.knowledge.content.scopes)
@@ -122,24 +158,46 @@ class _Coding:
         conjunction = self._clause.conjunction
         if self._clause.tolerance is not None:
             _, conjunction = graded(conjunction)
+        self._atoms(conjunction)
+        negated = [atom for atom in conjunction.atoms if isinstance(atom, Not)]
+        bound = frozenset(bound_by(conjunction))
+        for atom in negated:
+            if not self._not(atom.body, bound):
+                self._sure = False
+        return Coded(self._code(), self._sure)
+
+    def _atoms(self, conjunction: Conjunction) -> None:
         for atom in conjunction.atoms:
             match atom:
                 case TriplePattern():
                     self._pattern(atom)
                 case Predicate():
                     self._predicate(atom)
-                case Bind() | Not() | OperatorCall():
+                case _:
                     pass
         for atom in conjunction.atoms:
-            match atom:
-                case Bind():
-                    self._bind(atom)
-                case Not() | OperatorCall():
-                    self._sure = False
+            if isinstance(atom, Bind):
+                self._bind(atom)
         for constraint in conjunction.constraints:
             if not self._constraint(constraint):
                 self._sure = False
-        return Coded(self._code(), self._sure)
+
+    def _not(self, body: Conjunction, bound: frozenset[Variable]) -> bool:
+        """Code what must not hold as a block of its own; False where it cannot all be said."""
+        shared = bound.intersection(_mentioned(body))
+        is_simple = all(isinstance(atom, TriplePattern | Predicate) for atom in body.atoms)
+        if self._clause.injective or not is_simple or not shared <= self._variables.keys():
+            return False
+        outer = self._block, self._sure, self._variables
+        self._block, self._sure = _Block(), True
+        self._variables = {part: n for part, n in self._variables.items() if part in bound}
+        self._atoms(body)  # a variable that stands here alone is another one than elsewhere
+        block, is_said = self._block, self._sure
+        self._block, self._sure, self._variables = outer
+        if not is_said or not (block.edges or block.marks or block.joins):
+            return False
+        self._nots.append(block)
+        return True
 
     def _code(self) -> tuple[int, ...]:
         flags = 0
@@ -147,14 +205,26 @@ class _Coding:
             flags = INJECTIVE
             if Home() not in self._variables and _uses_home(self._clause.conjunction):
                 flags |= USES_HOME
+        block, nots, variables = self._block, self._nots, self._count
+        select: list[int] = []
+        for variable in self._clause.select or ():
+            if variable in self._variables:
+                select.append(-self._variables[variable] - 1)
+            else:
+                self._sure = False
+        if variables > MOST_VARIABLES:
+            block, nots, variables = block.within(MOST_VARIABLES), [], MOST_VARIABLES
+            self._sure = False
+        if not self._sure:
+            select = []
         return (
-            len(self._variables),
-            len(self._edges),
-            len(self._marks),
-            0,
+            variables,
+            len(nots),
+            len(select),
             flags,
-            *(part for edge in self._edges for part in edge),
-            *(part for mark in self._marks for part in mark),
+            *block.code(),
+            *select,
+            *(number for each in nots for number in each.code()),
         )
 
     # Edges
@@ -190,7 +260,7 @@ class _Coding:
             self._sure = self._sure and isinstance(condition, Exists)
 
     def _edge(self, subject: int, property: int, object: int) -> None:
-        self._edges[subject, property, object] = None
+        self._block.edges[subject, property, object] = None
 
     def _vertex(self, part: Vertex, *, is_object: bool = False) -> int:
         match part:
@@ -225,11 +295,13 @@ class _Coding:
         return variable
 
     def _variable(self, part: object) -> int:
-        number = self._variables.setdefault(part, len(self._variables))
-        return -number - 1
+        if part not in self._variables:
+            self._variables[part] = self._count
+            self._count += 1
+        return -self._variables[part] - 1
 
     def _mark(self, variable: int, mark: int) -> None:
-        self._marks[variable, mark] = None
+        self._block.marks[variable, mark] = None
 
     # Marks
 
@@ -242,12 +314,12 @@ class _Coding:
 
     def _constraint(self, constraint: Expression) -> bool:
         """Mark what a constraint asks for; whether that is all."""
-        named = frozenset(variables_in(constraint))
+        named = tuple(dict.fromkeys(variables_in(constraint)))
+        if not all(variable in self._variables for variable in named):
+            return False
         if len(named) != 1:
-            return False
+            return self._joined(constraint, named)
         (variable,) = named
-        if variable not in self._variables:
-            return False
         if isinstance(constraint, Test):
             if self._clause.strict:
                 if self._asked_strictly(self._variable(variable), constraint.condition):
@@ -293,6 +365,17 @@ class _Coding:
         self._mark(self._variable(variable), 2 * test)
         return True
 
+    def _joined(self, constraint: Expression, named: tuple[Variable, ...]) -> bool:
+        """A constraint on several variables, where kernels can calculate it."""
+        if len(named) > MOST_JOINED:
+            return False
+        known = self._vocabulary.of_many(constraint, named, self._clause.strict)
+        if known is None:
+            return False
+        numbers = [self._variable(variable) for variable in named]
+        self._block.joins[known, *numbers, *[0] * (MOST_JOINED - len(named))] = None
+        return True
+
     def _is_of_term_alone(self, constraint: Expression) -> bool:
         """Whether classes that an event declares, and labels of blank nodes, make no difference."""
         for test in tests_in(constraint):
@@ -319,8 +402,6 @@ def _mentioned(conjunction: Conjunction) -> Iterator[Variable | Constant]:
                 )
             case Predicate(condition=Binds(variable)):
                 yield variable
-            case OperatorCall():
-                yield from (part for part in atom.arguments if isinstance(part, Variable))
             case Bind():
                 yield atom.variable
             case Not():

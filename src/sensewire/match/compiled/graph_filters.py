@@ -26,6 +26,8 @@ from sensewire.match.compiled.graph_layout import (
 from sensewire.match.compiled.jit import Array, Number, inlined, uint64
 
 NO, YES, MAYBE = 0, 1, 2
+OVER = 3
+"""A search that was given up."""
 
 
 @inlined

@@ -5,7 +5,7 @@ same programs.
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,16 +22,27 @@ from sensewire.match.compiled.graph_layout import (
     ABSENT,
     ALL,
     ANY,
+    BLOCK_EDGES,
+    DEEPEST,
     DOUBTFUL,
     EVERY,
+    FIRST_BLOCK,
     ITSELF,
     OVER_BUDGET,
     PLACE_MASK,
     ROWS_OF_NOTHING,
     SLOTS,
     VERTICES,
+    WHOLE_SELECTED,
 )
-from sensewire.match.compiled.graph_narrow import COUNTS, INTS, match_narrow
+from sensewire.match.compiled.graph_narrow import (
+    COUNTS,
+    INTS,
+    ROWS_FULL,
+    ROWS_LISTED,
+    match_narrow,
+)
+from sensewire.match.compiled.graph_programs import triggers
 from sensewire.match.compiled.graph_search import FRAMES
 from sensewire.match.compiled.graph_terms import GraphEvents
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
@@ -43,6 +54,15 @@ BUDGET = 1_000_000
 _ROOM = 1 << 14
 _ADJACENCY = 1 << 18
 _LAST_STAMP = 1 << 30
+_ROW_ROOM = 1 << 12
+
+
+class GraphRows(NamedTuple):
+    """Solutions of as many selected variables, each once: events, patterns, and codes in rows."""
+
+    events: Array
+    patterns: Array
+    codes: Array
 
 
 class GraphPairs(NamedTuple):
@@ -52,6 +72,19 @@ class GraphPairs(NamedTuple):
     patterns: Array
     doubtful: Array
     over: Array
+    selects: Array
+    rows: tuple[GraphRows, ...]
+    """Of patterns that select, those of doubtful pairs and such as were given up too."""
+
+
+class Proposals(NamedTuple):
+    """Pairs of an event and a pattern that no trigger leads to, in the order of the events."""
+
+    events: Array
+    patterns: Array
+
+
+NO_PROPOSALS = Proposals(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 class _Shared(threading.local):
@@ -69,6 +102,9 @@ class _Shared(threading.local):
         self.ints = np.zeros(INTS, np.int32)
         self.counts = np.zeros(COUNTS, np.int64)
         self.over = np.zeros(0, np.int32)
+        self.floats = np.zeros(3 * DEEPEST + 3, np.float64)
+        self.row_words = np.zeros(_ROW_ROOM, np.int32)
+        self.row_starts = np.zeros(_ROW_ROOM // 2, np.int64)
 
     def make_room(self, codes: int, tests: int, properties: int, events: int) -> None:
         if codes > len(self.local):
@@ -113,10 +149,11 @@ _shared = _Shared()
 class GraphIndex:
     """Patterns that many events are matched with. Several threads may match at a time."""
 
-    __slots__ = ("_scratch", "_tables")
+    __slots__ = ("_place_of", "_scratch", "_tables")
 
     def __init__(self, tables: tuple[Array, ...]) -> None:
         self._tables = tables
+        self._place_of: Array | None = None
         self._scratch = threading.local()
 
     @staticmethod
@@ -148,6 +185,7 @@ class GraphIndex:
         first: int = 0,
         last: int | None = None,
         budget: int = BUDGET,
+        proposals: Proposals = NO_PROPOSALS,
     ) -> GraphPairs:
         """Events and the patterns that they fit: each pair once, in any order."""
         last = len(events) if last is None else last
@@ -155,10 +193,12 @@ class GraphIndex:
         tests = len(vocabulary.weights)
         shared, scratch = _shared, self._own()
         shared.make_room(events.codes, tests, vocabulary.properties, last - first)
-        if scratch.stamp + last - first > _LAST_STAMP:
+        if scratch.stamp + 2 * (last - first) > _LAST_STAMP:
             scratch.stamp = 1
             scratch.stamps[:] = scratch.states[:] = scratch.spent[:] = 0
+        proposed, until = self._proposed(proposals, len(events))
         done: list[tuple[Array, Array]] = []
+        rows: list[tuple[Array, Array]] = []
         wide: list[int] = []
         of_terms = (
             events.row_of, events.rows, events.lists, events.numbers, filters, bounds,
@@ -166,34 +206,66 @@ class GraphIndex:
         )  # fmt: skip
         while first < last:
             narrow: Any = match_narrow
+            shared.counts[ROWS_LISTED] = shared.counts[ROWS_FULL] = 0
             filled, stopped, left = narrow(
                 *self._tables[:-1],
                 events.subject, events.property, events.object, events.offsets, events.homes,
-                *of_terms, first, last, budget,
+                *of_terms, proposed, until, first, last, budget,
                 shared.local, shared.place, shared.members, shared.rows_of, shared.adjacent,
-                shared.ints, scratch.longs, scratch.stamps, scratch.spent, scratch.states,
-                shared.counts, scratch.survivors, scratch.frames, scratch.choices, scratch.program,
-                scratch.stamp, scratch.out_event, scratch.out_place, 0, shared.over,
+                shared.ints, scratch.longs, shared.floats, scratch.stamps, scratch.spent,
+                scratch.states, shared.counts, scratch.survivors, scratch.frames, scratch.choices,
+                scratch.program, scratch.stamp, scratch.out_event, scratch.out_place, 0,
+                shared.row_words, shared.row_starts, shared.over,
             )  # fmt: skip
-            scratch.stamp += stopped - first
-            wide += shared.over[:left].tolist()
+            scratch.stamp += stopped - first + 1  # the event that it stopped before is tried again
+            if left:
+                wide += shared.over[:left].tolist()
+            listed = int(shared.counts[ROWS_LISTED])
+            if listed:
+                starts = shared.row_starts[: listed + 1].copy()
+                rows.append((shared.row_words[: starts[-1]].copy(), starts))
+            if shared.counts[ROWS_FULL]:
+                shared.row_words = np.zeros(4 * len(shared.row_words), np.int32)
+                shared.row_starts = np.zeros(4 * len(shared.row_starts), np.int64)
             if filled > _ROOM:
                 done.append((scratch.out_event[:filled], scratch.out_place[:filled]))
                 scratch.make_room(len(self) + max(_ROOM, filled + filled // 4))
             else:
                 done.append((scratch.out_event[:filled].copy(), scratch.out_place[:filled].copy()))
             first = stopped
-        done += [self._wide(event, events, of_terms, tests, budget) for event in wide]
+        for event in wide:
+            of_event = proposed[until[event] : until[event + 1]] if len(until) else proposed
+            pairs, row_words, row_starts = self._wide(
+                event, events, of_terms, tests, budget, of_event
+            )
+            done.append(pairs)
+            rows.append((row_words, row_starts))
         if len(done) == 1:
-            return self._pairs(*done[0])
+            return self._pairs(*done[0], rows)
         return self._pairs(
             np.concatenate([found for found, _ in done] or [np.empty(0, np.int32)]),
             np.concatenate([found for _, found in done] or [np.empty(0, np.int32)]),
+            rows,
         )
 
+    def _proposed(self, proposals: Proposals, events: int) -> tuple[Array, Array]:
+        """The places of proposed patterns, and until where each event's go; nothing without."""
+        if not len(proposals.events):
+            return proposals.patterns, np.empty(0, np.int64)
+        if self._place_of is None:
+            self._place_of = np.argsort(self._tables[-1]).astype(np.int32)
+        until = np.searchsorted(proposals.events, np.arange(events + 1)).astype(np.int64)
+        return self._place_of[proposals.patterns], until
+
     def _wide(
-        self, event: int, events: GraphEvents, of_terms: tuple[Any, ...], tests: int, budget: int
-    ) -> tuple[Array, Array]:
+        self,
+        event: int,
+        events: GraphEvents,
+        of_terms: tuple[Any, ...],
+        tests: int,
+        budget: int,
+        proposed: Array,
+    ) -> tuple[tuple[Array, Array], Array, Array]:
         """One event of any size."""
         shared, scratch = _shared, self._own()
         row_of, rows, lists, *_, asks_any = of_terms
@@ -209,20 +281,43 @@ class GraphIndex:
             if len(scratch.out_place) < len(self):
                 scratch.make_room(len(self) + _ROOM)
             match: Any = match_wide
-            filled = match(
+            filled, row_words, row_starts = match(
                 *self._tables[:-1], property, home, *of_terms, tests, shared.local, shared.rows_of,
-                nodes, ends, edges, by_vertex, by_test, scratch.stamps, scratch.stamp,
-                budget + 4 * (last - first), scratch.out_place, 0,
+                nodes, ends, edges, by_vertex, by_test, proposed, scratch.stamps, scratch.stamp,
+                budget + 4 * (last - first), event, scratch.out_place,
             )  # fmt: skip
         finally:
             forget(nodes, asked, shared.local, shared.rows_of)
-        return np.full(filled, event, np.int32), scratch.out_place[:filled].copy()
+        pairs = np.full(filled, event, np.int32), scratch.out_place[:filled].copy()
+        return pairs, row_words, row_starts
 
-    def _pairs(self, events: Array, said: Array) -> GraphPairs:
-        places = self._tables[-1]
+    def _pairs(self, events: Array, said: Array, rows: Sequence[tuple[Array, Array]]) -> GraphPairs:
+        wholes, whole_at, places = self._tables[-3:]
+        place = said & PLACE_MASK
+        selects = np.zeros(len(said), np.bool_)
+        if len(whole_at):
+            at = whole_at[place]
+            selects = (at >= 0) & (wholes[at + WHOLE_SELECTED] > 0)
         return GraphPairs(
-            events, places[said & PLACE_MASK], (said & DOUBTFUL) != 0, (said & OVER_BUDGET) != 0
+            events,
+            places[place],
+            (said & DOUBTFUL) != 0,
+            (said & OVER_BUDGET) != 0,
+            selects,
+            self._rows(rows) if rows else (),
         )
+
+    def _rows(self, parts: Sequence[tuple[Array, Array]]) -> tuple[GraphRows, ...]:
+        """Rows that lie one after another, by how many variables they have, each once."""
+        words = np.concatenate([each for each, _ in parts])
+        counts = np.concatenate([np.diff(starts) for _, starts in parts])
+        begins = np.cumsum(counts) - counts
+        found = []
+        for width in np.unique(counts).tolist():
+            places = begins[counts == width, None] + np.arange(width)
+            rows = np.unique(words[places], axis=0)
+            found.append(GraphRows(rows[:, 0], self._tables[-1][rows[:, 1]], rows[:, 2:]))
+        return tuple(found)
 
     def _own(self) -> _Scratch:
         scratch = getattr(self._scratch, "scratch", None)
@@ -234,10 +329,28 @@ class GraphIndex:
         return scratch
 
 
-def build(codes: Array, offsets: Array, vocabulary: Vocabulary) -> GraphIndex:
-    """The index of coded patterns."""
-    made = build_tables(codes, offsets, vocabulary.weights.view, vocabulary.properties)
+def build(
+    codes: Array, offsets: Array, vocabulary: Vocabulary, proposed: Array | None = None
+) -> GraphIndex:
+    """The index of coded patterns; those that are proposed have no trigger."""
+    if proposed is None:
+        proposed = np.zeros(len(offsets) - 1, np.bool_)
+    proposed = proposed | (codes[offsets[:-1] + FIRST_BLOCK + BLOCK_EDGES] == 0)
+    made = build_tables(codes, offsets, vocabulary.weights.view, vocabulary.properties, proposed)
     return GraphIndex.from_arrays(made)
+
+
+NEVER = np.iinfo(np.int32).max
+"""The crowd of a pattern that no key leads to."""
+
+
+def crowds(codes: Array, offsets: Array, vocabulary: Vocabulary) -> Array:
+    """For each pattern how many are tried wherever an event has its trigger's key."""
+    begins = offsets[:-1]
+    found = np.full(len(begins), NEVER, np.int64)
+    has_edges = codes[begins + FIRST_BLOCK + BLOCK_EDGES] > 0
+    _, _, found[has_edges] = triggers(codes, begins[has_edges], vocabulary.weights.view, 1)
+    return found
 
 
 def _frozen(array: Array) -> Array:

@@ -2,10 +2,15 @@
 
 A pattern is one array of numbers, its *code*:
 
-    variables, edges, marks, selected, flags
-    (subject, property, object) an edge     a variable −(k + 1), or a vertex test, or HOME
-    (variable, mark) a mark                 2 · vertex test, or 2 · filter + 1
-    variable a selected one
+    variables, nots, selected, flags
+    a block: what must hold
+    variable a selected one, in the order of the rows
+    a block a `not`: what must not hold
+
+    block       edges, marks, joins, how long it is
+                (subject, property, object) an edge     a variable −(k + 1), a vertex test, or HOME
+                (variable, mark) a mark                 2 · vertex test, or 2 · filter + 1
+                (filter, four variables or 0) a join    a filter of several variables
 
 A *program* is what is left to do for a pattern once a fact of an event fits its trigger edge: steps
 of three words each, (x, m, what), and each step is
@@ -14,14 +19,23 @@ of three words each, (x, m, what), and each step is
 
 `x` and `m` are operands: numbers below 256 are slots of variables and what is fixed, the others are
 vertex tests. D is where the pattern's next vertex may be; a step that binds no variable asks only
-whether D is empty.
+whether D is empty. Three steps are none of this: a filter of the vertex in slot x; a filter of the
+vertices in up to four slots, which x packs; and a `not`, whose x steps follow it.
+
+The *whole* program of a pattern needs no trigger: it finds the rows of what is selected, and tries
+what the index of records proposes.
 """
 
 from sensewire.match.compiled.jit import Number, inlined, uint64
 
-# A code's header
-CODE_VARIABLES, CODE_EDGES, CODE_MARKS, CODE_SELECTED, CODE_FLAGS = range(5)
-HEADER = 5
+# A code, and a block
+CODE_VARIABLES, CODE_NOTS, CODE_SELECTED, CODE_FLAGS = range(4)
+FIRST_BLOCK = 4
+BLOCK_EDGES, BLOCK_MARKS, BLOCK_JOINS, BLOCK_LENGTH = range(4)
+BLOCK = 4
+EDGE, MARK, JOIN = 3, 2, 5
+MOST_JOINED = 4
+"""Variables of one constraint that a kernel looks at."""
 INJECTIVE = 1
 USES_HOME = 2
 
@@ -34,10 +48,10 @@ EXEMPT = 0
 
 # Operands
 SLOTS = 256
-MOST_VARIABLES = 248
-ANY, FILTER, NONE, ALL = 252, 253, 254, 255
-"""What is fixed: every vertex; a step that is a filter; a step that binds nothing; the row of all
-that has the property."""
+MOST_VARIABLES = 240
+FILTER, FILTER_OF_MANY, NEGATED, ANY, NONE, ALL = 250, 251, 252, 253, 254, 255
+"""What is fixed: steps that are a filter of one vertex or of many, or a `not`; every vertex; a step
+that binds nothing; the row of all that has the property."""
 
 # The third word of a step: property and direction, whether the vertex must be new, the slot
 SLOT_BITS = 8
@@ -62,6 +76,10 @@ DISTINCT = 1 << 29
 POSTING = 7
 # A flat pattern: steps, place, flags
 FLAT = 3
+# A whole program: steps, flags, how many steps there are until all that is selected is bound, how
+# many are selected; then their slots, then the steps
+WHOLE_STEPS, WHOLE_FLAGS, WHOLE_UNTIL, WHOLE_SELECTED = range(4)
+WHOLE = 4
 
 # What a pair says beside the pattern's place
 DOUBTFUL = 1 << 30
@@ -69,11 +87,17 @@ OVER_BUDGET = 1 << 29
 PLACE_MASK = (1 << 29) - 1
 
 # Filters: what is asked of a vertex that tests cannot say
-NOT_TEST, OF_NUMBER, OF_INSTANT = 1, 2, 3
+NOT_TEST, OF_NUMBER, OF_INSTANT, OF_MANY = 1, 2, 3, 4
 LOW_OPEN, HIGH_OPEN, LOW_ROUNDED, HIGH_ROUNDED, STRICT = 1, 2, 4, 8, 16
 # What is known of a term's number, and of its instant
-ROUNDED, IS_NUMBER, IS_SINGLE, IS_DOUBLE, INSTANT_ROUNDED = 1, 2, 4, 8, 16
+ROUNDED, IS_NUMBER, IS_SINGLE, IS_DOUBLE, INSTANT_ROUNDED, IS_DATE = 1, 2, 4, 8, 16, 32
 FILTER_WORDS = 3
+# What a filter of many says comes after it, in as many filters as it says: an expression in postfix
+# notation, (what, which of its variables). A constant is the lower bound of its own.
+VARIABLE, CONSTANT_NUMBER, PLUS, MINUS, TIMES, OVER = range(6)
+LESS, AT_MOST, MORE, AT_LEAST, EQUAL, DIFFERENT, SAME, BOTH, EITHER = range(6, 15)
+DEEPEST = 16
+"""Values of an expression that wait for others."""
 
 # A term's row: where its lists begin and end, what it is
 ROW = 8

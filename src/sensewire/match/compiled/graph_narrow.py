@@ -15,6 +15,7 @@ from sensewire.match.compiled.graph_layout import (
     AS_CLASS,
     AS_CLASS_END,
     DISTINCT,
+    DOUBTFUL,
     EVERY,
     FIRST_ROWS,
     HOME,
@@ -22,8 +23,10 @@ from sensewire.match.compiled.graph_layout import (
     IS_TYPE,
     LOOP,
     MOST_UNIONS,
+    OVER_BUDGET,
     OWN,
     OWN_END,
+    PLACE_MASK,
     ROW,
     ROW_FLAGS,
     SERVES,
@@ -31,9 +34,16 @@ from sensewire.match.compiled.graph_layout import (
     SLOTS,
     UNIONS,
     VERTICES,
+    WHOLE_SELECTED,
     key_of,
 )
-from sensewire.match.compiled.graph_search import MOST_KEYS, search_flat, search_trie
+from sensewire.match.compiled.graph_search import (
+    MOST_KEYS,
+    list_rows,
+    search_flat,
+    search_trie,
+    search_whole,
+)
 from sensewire.match.compiled.jit import Array, Number, inlined, int32, int64, loop, uint64
 
 MOST_FACTS = 4_096
@@ -55,8 +65,11 @@ HIT_KEYS = HITS + MOST_KEYS
 INTS = HIT_KEYS + MOST_KEYS
 """Then come the frames of searches."""
 NOT_NARROW = -1
-COUNTS = 5
-MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS = range(COUNTS)
+COUNTS = 7
+MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS, ROWS_LISTED, ROWS_FULL = range(
+    COUNTS
+)
+"""What an event came to; how many rows are listed, and whether there was no room for more."""
 
 
 @inlined
@@ -330,13 +343,15 @@ def _hits(table: Array, postings: Array, shift: Number, count: Number, ints: Arr
 def match_narrow(
     sizes: Array, table: Array, postings: Array, shapes: Array, in_keys: Array,
     nodes: Array, links: Array, tails: Array, listed: Array, ends: Array, in_trie: Array,
+    wholes: Array, whole_at: Array,
     subject: Array, property: Array, object: Array, offsets: Array, homes: Array, row_of: Array,
     rows: Array, lists: Array, numbers: Array, filters: Array, bounds: Array, asks_any: Number,
-    begin: Number, end: Number, budget: Number,
+    proposed: Array, proposed_until: Array, begin: Number, end: Number, budget: Number,
     local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array,
-    ints: Array, longs: Array, stamps: Array, spent: Array, states: Array, counts: Array,
-    survivors: Array, frames: Array, choices: Array, program: Array,
-    stamp: Number, out_event: Array, out_place: Array, filled: Number, over: Array,
+    ints: Array, longs: Array, floats: Array, stamps: Array, spent: Array, states: Array,
+    counts: Array, survivors: Array, frames: Array, choices: Array, program: Array,
+    stamp: Number, out_event: Array, out_place: Array, filled: Number, row_words: Array,
+    row_starts: Array, over: Array,
 ) -> tuple[Number, Number, Number]:  # fmt: skip
     """Match the events from `begin` on; how many pairs are filled, the event that it stopped before
     (for want of room), and how many were left out, which `over` then lists."""
@@ -375,21 +390,49 @@ def match_narrow(
             if postings[at + 3] >> 2:
                 filled = search_flat(
                     at, x, y, postings, place, members, rows_of, adjacent, literals,
-                    row_of, rows, numbers, filters, bounds, ints, longs,
+                    row_of, rows, numbers, filters, bounds, ints, longs, floats,
                     stamps, spent, now, budget, out_place, filled,
                 )  # fmt: skip
             if postings[at + 4] >= 0:
                 filled = search_trie(
                     at, x, y, postings, nodes, links, tails, listed, ends, in_trie,
                     place, members, rows_of, adjacent, literals,
-                    row_of, rows, numbers, filters, bounds, ints, longs,
+                    row_of, rows, numbers, filters, bounds, ints, longs, floats,
                     stamps, spent, states, now, budget, survivors, frames, choices, program,
                     out_place, filled,
                 )  # fmt: skip
+        if len(proposed_until):
+            for proposal in range(proposed_until[event], proposed_until[event + 1]):
+                if stamps[proposed[proposal]] != now:
+                    filled = search_whole(
+                        proposed[proposal], wholes, whole_at, place, members, rows_of, adjacent,
+                        literals, row_of, rows, numbers, filters, bounds, ints, longs, floats,
+                        stamps, now, budget, out_place, filled,
+                    )  # fmt: skip
+        if len(whole_at):
+            rows_before = counts[ROWS_LISTED]
+            for pair in range(before, filled):
+                at = int64(whole_at[out_place[pair] & PLACE_MASK])
+                is_sure = not out_place[pair] & (DOUBTFUL | OVER_BUDGET)
+                if at >= 0 and wholes[at + WHOLE_SELECTED] and is_sure:
+                    made = list_rows(
+                        pair, event, wholes, whole_at, place, members, rows_of, adjacent,
+                        literals, row_of, rows, numbers, filters, bounds, ints, longs, floats,
+                        budget, out_place, row_words, row_starts, counts[ROWS_LISTED],
+                    )  # fmt: skip
+                    if made < 0:
+                        counts[ROWS_FULL] = 1
+                        break
+                    counts[ROWS_LISTED] = made
+            if counts[ROWS_FULL]:  # as if the event had not been tried
+                counts[ROWS_LISTED] = rows_before
+                filled = before
         for pair in range(before, filled):
             out_event[pair] = event
         _clear(
             property, first, row_of, rows, lists, asks_any, local, place, members, rows_of,
             adjacent, ints, counts, facts,
         )  # fmt: skip
+        if counts[ROWS_FULL]:
+            return filled, event, left
     return filled, end, left

@@ -1,10 +1,11 @@
 """Patterns to programs: the edge that each is found by, and the steps that are left after it.
 
-    code ──> trigger edge ──> steps: checks first, then what extends a bound vertex, then scans
+    code ──> trigger edge ──> steps: checks first, then what extends a bound vertex, then scans;
+                              what is asked of a vertex as soon as it is bound; nots at the end
 
 The trigger is the edge whose ends say most, of equals the one that the fewest patterns have. The
 steps come in an order that depends on the pattern alone, so that patterns with a common beginning
-share it in a trie.
+share it in a trie. A whole program is made in the same way, without a trigger.
 """
 
 import numpy as np
@@ -12,40 +13,56 @@ import numpy as np
 from sensewire.match.compiled.graph_layout import (
     ALL,
     ANY,
-    CODE_EDGES,
+    BLOCK,
+    BLOCK_EDGES,
+    BLOCK_JOINS,
+    BLOCK_LENGTH,
+    BLOCK_MARKS,
     CODE_FLAGS,
-    CODE_MARKS,
+    CODE_NOTS,
+    CODE_SELECTED,
     CODE_VARIABLES,
     DISTINCT,
+    EDGE,
     EXEMPT,
     FILTER,
-    HEADER,
+    FILTER_OF_MANY,
+    FIRST_BLOCK,
     INJECTIVE,
     ITSELF,
+    JOIN,
     LOOP,
+    MARK,
+    MOST_JOINED,
     MOST_VARIABLES,
+    NEGATED,
     NONE,
     PLACED,
     SLOTS,
     WHAT_SHIFT,
+    WHOLE,
+    WHOLE_FLAGS,
+    WHOLE_SELECTED,
+    WHOLE_STEPS,
+    WHOLE_UNTIL,
     key_of,
 )
-from sensewire.match.compiled.jit import Array, Number, inlined, int64, kernel, uint64
+from sensewire.match.compiled.jit import Array, Number, inlined, int64, kernel, loop, uint64
 
 CONSTANT, CLASS, UNSEEN = 4, 1, 0
 """How much a vertex test says: a constant much, a class something; the last is no part of keys."""
 
 
 @inlined
-def _primary(codes: Array, at: Number, weights: Array, primary: Array) -> None:
+def _primary(
+    codes: Array, block: Number, variables: Number, weights: Array, primary: Array
+) -> None:
     """The test of each variable that says most, or −1."""
-    variables, edges = codes[at + CODE_VARIABLES], codes[at + CODE_EDGES]
-    marks = codes[at + CODE_MARKS]
     for variable in range(variables):
         primary[variable] = -1
-    first = at + HEADER + 3 * edges
-    for mark in range(marks):
-        variable, what = -codes[first + 2 * mark] - 1, codes[first + 2 * mark + 1]
+    first = block + BLOCK + EDGE * codes[block + BLOCK_EDGES]
+    for mark in range(codes[block + BLOCK_MARKS]):
+        variable, what = -codes[first + MARK * mark] - 1, codes[first + MARK * mark + 1]
         if what & 1:
             continue
         test = what >> 1
@@ -62,22 +79,26 @@ def _end(vertex: Number, weights: Array, primary: Array) -> Number:
 
 
 @kernel
-def triggers(codes: Array, offsets: Array, weights: Array, seed: Number) -> tuple[Array, Array]:
-    """For each pattern its trigger edge, and the key: subject, property, object."""
-    patterns = len(offsets) - 1
+def triggers(
+    codes: Array, begins: Array, weights: Array, seed: Number
+) -> tuple[Array, Array, Array]:
+    """For each pattern its trigger edge, the key (subject, property, object), and how many patterns
+    are found by that key; all patterns have edges."""
+    patterns = len(begins)
     total = 0
     for pattern in range(patterns):
-        total += codes[offsets[pattern] + CODE_EDGES]
+        total += codes[begins[pattern] + FIRST_BLOCK + BLOCK_EDGES]
     ends = np.empty((total, 3), np.int32)
     rank = np.empty(total, np.int32)
     primary = np.empty(MOST_VARIABLES + 8, np.int64)
     filled = 0
     for pattern in range(patterns):
-        at = offsets[pattern]
-        _primary(codes, at, weights, primary)
+        at = begins[pattern]
+        block = at + FIRST_BLOCK
+        _primary(codes, block, codes[at + CODE_VARIABLES], weights, primary)
         distinct = DISTINCT if codes[at + CODE_FLAGS] & INJECTIVE else 0
-        for edge in range(codes[at + CODE_EDGES]):
-            place = at + HEADER + 3 * edge
+        for edge in range(codes[block + BLOCK_EDGES]):
+            place = block + BLOCK + EDGE * edge
             subject, object = codes[place], codes[place + 2]
             loops = LOOP if subject < 0 and subject == object else 0
             one, other = _end(subject, weights, primary), _end(object, weights, primary)
@@ -106,9 +127,10 @@ def triggers(codes: Array, offsets: Array, weights: Array, seed: Number) -> tupl
         slot_of[edge] = slot
     chosen = np.empty(patterns, np.int32)
     found = np.empty((patterns, 3), np.int32)
+    crowd = np.empty(patterns, np.int64)
     first = 0
     for pattern in range(patterns):
-        edges = codes[offsets[pattern] + CODE_EDGES]
+        edges = codes[begins[pattern] + FIRST_BLOCK + BLOCK_EDGES]
         best, least = -1, 0.0
         for edge in range(first, first + edges):
             slot = slot_of[edge]
@@ -118,10 +140,13 @@ def triggers(codes: Array, offsets: Array, weights: Array, seed: Number) -> tupl
                 best, least = edge, cost
         posted[slot_of[best]] += 1
         chosen[pattern] = best - first
+        crowd[pattern] = slot_of[best]
         for part in range(3):
             found[pattern, part] = ends[best, part]
         first += edges
-    return chosen, found
+    for pattern in range(patterns):
+        crowd[pattern] = posted[crowd[pattern]]
+    return chosen, found, crowd
 
 
 @inlined
@@ -133,140 +158,312 @@ def _write(steps: Array, at: Number, x: Number, m: Number, property: Number, slo
 
 @inlined
 def _marked(
-    codes: Array, at: Number, variable: Number, slot: Number, but: Number, steps: Array, to: Number
-) -> Number:
+    codes: Array, block: Number, variable: Number, slot: Array, but: Number, steps: Array,
+    to: Number,
+) -> Number:  # fmt: skip
     """The steps for what is asked of a variable that was bound, but for one test."""
-    first = at + HEADER + 3 * codes[at + CODE_EDGES]
-    for mark in range(codes[at + CODE_MARKS]):
-        what = codes[first + 2 * mark + 1]
-        if -codes[first + 2 * mark] - 1 != variable or what == 2 * EXEMPT + 1 or what == 2 * but:
+    first = block + BLOCK + EDGE * codes[block + BLOCK_EDGES]
+    for mark in range(codes[block + BLOCK_MARKS]):
+        what = codes[first + MARK * mark + 1]
+        if -codes[first + MARK * mark] - 1 != variable or what == 2 * EXEMPT + 1 or what == 2 * but:
             continue
         if what & 1:
-            _write(steps, to, slot, what >> 1, 2 * ITSELF, FILTER)
+            _write(steps, to, slot[variable], what >> 1, 2 * ITSELF, FILTER)
         else:
-            _write(steps, to, slot, SLOTS + (what >> 1), 2 * ITSELF, NONE)
+            _write(steps, to, slot[variable], SLOTS + (what >> 1), 2 * ITSELF, NONE)
         to += 1
     return to
 
 
 @inlined
-def _is_exempt(codes: Array, at: Number, variable: Number) -> Number:
-    first = at + HEADER + 3 * codes[at + CODE_EDGES]
-    for mark in range(codes[at + CODE_MARKS]):
+def _joined(
+    codes: Array, block: Number, latest: Number, slot: Array, steps: Array, to: Number
+) -> Number:
+    """The steps for the joins that a variable, the last to be bound, completes; of any, if −1."""
+    first = block + BLOCK + EDGE * codes[block + BLOCK_EDGES] + MARK * codes[block + BLOCK_MARKS]
+    for join in range(codes[block + BLOCK_JOINS]):
+        packed, is_ready, has_latest = int64(0), True, latest < 0
+        for number in range(MOST_JOINED):
+            variable = -codes[first + JOIN * join + 1 + number] - 1
+            if variable >= 0:
+                is_ready = is_ready and slot[variable] >= 0
+                has_latest = has_latest or variable == latest
+                packed |= int64(slot[variable] & 255) << (8 * number)
+        if is_ready and has_latest:
+            packed = packed - (int64(1) << 32) if packed >> 31 else packed
+            _write(steps, to, packed, codes[first + JOIN * join], 2 * ITSELF, FILTER_OF_MANY)
+            to += 1
+    return to
+
+
+@inlined
+def _is_exempt(codes: Array, block: Number, variable: Number) -> Number:
+    first = block + BLOCK + EDGE * codes[block + BLOCK_EDGES]
+    for mark in range(codes[block + BLOCK_MARKS]):
         if (
-            -codes[first + 2 * mark] - 1 == variable
-            and codes[first + 2 * mark + 1] == 2 * EXEMPT + 1
+            -codes[first + MARK * mark] - 1 == variable
+            and codes[first + MARK * mark + 1] == 2 * EXEMPT + 1
         ):
             return True
     return False
 
 
+@loop
+def _steps_of(
+    codes: Array, block: Number, left: Number, injective: Number, primary: Array, slot: Array,
+    done: Array, count: Number, steps: Array, filled: Number,
+) -> tuple[Number, Number]:  # fmt: skip
+    """The steps for the edges of a block that are not done; how many slots are used then."""
+    edges = codes[block + BLOCK_EDGES]
+    while left > 0:
+        best, kind, x, m, what = -1, 9, 0, 0, 0
+        for edge in range(edges):
+            if done[edge]:
+                continue
+            place = block + BLOCK + EDGE * edge
+            subject, property, object = codes[place], codes[place + 1], codes[place + 2]
+            from_subject = SLOTS + subject if subject >= 0 else slot[-subject - 1]
+            from_object = SLOTS + object if object >= 0 else slot[-object - 1]
+            if from_subject >= 0 and from_object >= 0:
+                of_kind, of_x, of_m, of_what = 0, from_subject, from_object, 2 * property
+            elif from_subject >= 0:
+                test = primary[-object - 1]
+                of_kind, of_x, of_what = 1, from_subject, 2 * property
+                of_m = ANY if test < 0 else SLOTS + test
+            elif from_object >= 0:
+                test = primary[-subject - 1]
+                of_kind, of_x, of_what = 1, from_object, 2 * property + 1
+                of_m = ANY if test < 0 else SLOTS + test
+            else:
+                test = primary[-subject - 1]
+                loops = subject == object
+                of_kind, of_x = 2 if loops else 3, ALL
+                of_what = 2 * property + (1 if loops else 0)
+                of_m = ANY if test < 0 else SLOTS + test
+            is_less = of_kind < kind
+            if of_kind == kind:
+                is_less = of_x < x or (
+                    of_x == x and (of_what < what or (of_what == what and of_m < m))
+                )
+            if is_less:
+                best, kind, x, m, what = edge, of_kind, of_x, of_m, of_what
+        place = block + BLOCK + EDGE * best
+        subject, object = codes[place], codes[place + 2]
+        if kind == 0:
+            _write(steps, filled, x, m, what, NONE)
+            filled += 1
+            done[best] = True
+            left -= 1
+            continue
+        variable = -subject - 1
+        if kind == 1 and (subject >= 0 or slot[-subject - 1] >= 0):
+            variable = -object - 1
+        if kind != 3:  # else the edge itself stays: only its subject is bound
+            done[best] = True
+            left -= 1
+        placed = PLACED if injective and not _is_exempt(codes, block, variable) else 0
+        _write(steps, filled, x, m, what, count | placed)
+        filled += 1
+        slot[variable] = count
+        filled = _marked(codes, block, variable, slot, primary[variable], steps, filled)
+        filled = _joined(codes, block, variable, slot, steps, filled)
+        count += 1
+    return count, filled
+
+
+@inlined
+def _is_ready(codes: Array, block: Number, slot: Array, is_outer: Array) -> Number:
+    """Whether all variables of a `not` that stand outside too are bound."""
+    edges, marks = codes[block + BLOCK_EDGES], codes[block + BLOCK_MARKS]
+    for edge in range(edges):
+        for end in range(0, EDGE, 2):
+            variable = -codes[block + BLOCK + EDGE * edge + end] - 1
+            if variable >= 0 and is_outer[variable] and slot[variable] < 0:
+                return False
+    first = block + BLOCK + EDGE * edges
+    for number in range(MARK * marks + JOIN * codes[block + BLOCK_JOINS]):
+        variable = -codes[first + number] - 1
+        if variable >= 0 and is_outer[variable] and slot[variable] < 0:
+            return False
+    return True
+
+
+@loop
+def _nots_of(
+    codes: Array, at: Number, weights: Array, primary: Array, slot: Array, done: Array,
+    tried: Array, count: Number, steps: Array, filled: Number,
+) -> Number:  # fmt: skip
+    """The steps of all nots of a pattern that are ready and not `tried` yet.
+
+    Behind those of the edges, `done` has a mark for each variable that stands outside.
+    """
+    block = at + FIRST_BLOCK
+    variables = codes[at + CODE_VARIABLES]
+    is_outer = done[len(done) - MOST_VARIABLES - 8 :]
+    for variable in range(variables):
+        is_outer[variable] = False
+    for edge in range(codes[block + BLOCK_EDGES]):
+        for end in range(0, EDGE, 2):
+            variable = -codes[block + BLOCK + EDGE * edge + end] - 1
+            if variable >= 0:
+                is_outer[variable] = True
+    block += BLOCK + codes[block + BLOCK_LENGTH] + codes[at + CODE_SELECTED]
+    for number in range(codes[at + CODE_NOTS]):
+        if not tried[number] and _is_ready(codes, block, slot, is_outer):
+            tried[number] = True
+            begin = filled
+            filled += 1
+            _primary(codes, block, variables, weights, primary)
+            for edge in range(codes[block + BLOCK_EDGES]):
+                done[edge] = False
+            for variable in range(variables):
+                if slot[variable] >= 0:
+                    filled = _marked(codes, block, variable, slot, -1, steps, filled)
+            filled = _joined(codes, block, -1, slot, steps, filled)
+            _, filled = _steps_of(
+                codes, block, codes[block + BLOCK_EDGES], False, primary, slot, done, count,
+                steps, filled,
+            )  # fmt: skip
+            for variable in range(variables):
+                if not is_outer[variable]:
+                    slot[variable] = -1
+            _write(steps, begin, filled - begin - 1, 0, 2 * ITSELF, NEGATED)
+        block += BLOCK + codes[block + BLOCK_LENGTH]
+    return filled
+
+
 @kernel
 def programs(
-    codes: Array, offsets: Array, weights: Array, chosen: Array, keys: Array
+    codes: Array, begins: Array, weights: Array, chosen: Array, keys: Array
 ) -> tuple[Array, Array]:
-    """The steps of all patterns, one after another, and where each begins."""
-    patterns = len(offsets) - 1
-    most = 0
-    for pattern in range(patterns):
-        at = offsets[pattern]
-        most += 2 * codes[at + CODE_EDGES] + codes[at + CODE_MARKS] + 1
-    steps = np.empty((most, 3), np.int32)
+    """The steps of all patterns after their triggers, one after another, and where each begins."""
+    patterns = len(begins)
+    room, most, nots = _room(codes, begins)
+    steps = np.empty((room, 3), np.int32)
     starts = np.empty(patterns + 1, np.int64)
     primary = np.empty(MOST_VARIABLES + 8, np.int64)
     slot = np.empty(MOST_VARIABLES + 8, np.int64)
-    done = np.empty(4_096, np.bool_)
+    done = np.empty(most + 1 + MOST_VARIABLES + 8, np.bool_)
+    tried = np.empty(nots + 1, np.bool_)
     filled = 0
     for pattern in range(patterns):
         starts[pattern] = filled
-        at = offsets[pattern]
-        edges, flags = codes[at + CODE_EDGES], codes[at + CODE_FLAGS]
-        injective = (flags & INJECTIVE) != 0
-        if edges > len(done):
-            done = np.empty(2 * edges, np.bool_)
-        _primary(codes, at, weights, primary)
+        at = begins[pattern]
+        block = at + FIRST_BLOCK
+        edges, injective = codes[block + BLOCK_EDGES], codes[at + CODE_FLAGS] & INJECTIVE
+        _primary(codes, block, codes[at + CODE_VARIABLES], weights, primary)
         for variable in range(codes[at + CODE_VARIABLES]):
             slot[variable] = -1
         for edge in range(edges):
             done[edge] = False
-        place = at + HEADER + 3 * chosen[pattern]
+        place = block + BLOCK + EDGE * chosen[pattern]
         subject, object = codes[place], codes[place + 2]
         count = 0
         if subject < 0:
             slot[-subject - 1] = 0
             count = 1
             but = keys[pattern, 0] - 1
-            filled = _marked(codes, at, -subject - 1, 0, but, steps, filled)
+            filled = _marked(codes, block, -subject - 1, slot, but, steps, filled)
         if object < 0 and slot[-object - 1] < 0:
             slot[-object - 1] = count
             but = keys[pattern, 2] - 1
-            filled = _marked(codes, at, -object - 1, count, but, steps, filled)
+            filled = _marked(codes, block, -object - 1, slot, but, steps, filled)
             count += 1
-        done[chosen[pattern]] = True
-        left = edges - 1
-        while left > 0:
-            best, kind, x, m, what = -1, 9, 0, 0, 0
+        filled = _joined(codes, block, -1, slot, steps, filled)
+        if codes[at + CODE_NOTS]:
+            tried[: codes[at + CODE_NOTS]] = False
+            filled = _nots_of(codes, at, weights, primary, slot, done, tried, count, steps, filled)
+            _primary(codes, block, codes[at + CODE_VARIABLES], weights, primary)
             for edge in range(edges):
-                if done[edge]:
-                    continue
-                place = at + HEADER + 3 * edge
-                subject, property, object = codes[place], codes[place + 1], codes[place + 2]
-                from_subject = SLOTS + subject if subject >= 0 else slot[-subject - 1]
-                from_object = SLOTS + object if object >= 0 else slot[-object - 1]
-                if from_subject >= 0 and from_object >= 0:
-                    of_kind, of_x, of_m, of_what = 0, from_subject, from_object, 2 * property
-                elif from_subject >= 0:
-                    test = primary[-object - 1]
-                    of_kind, of_x, of_what = 1, from_subject, 2 * property
-                    of_m = ANY if test < 0 else SLOTS + test
-                elif from_object >= 0:
-                    test = primary[-subject - 1]
-                    of_kind, of_x, of_what = 1, from_object, 2 * property + 1
-                    of_m = ANY if test < 0 else SLOTS + test
-                else:
-                    test = primary[-subject - 1]
-                    loops = subject == object
-                    of_kind, of_x = 2 if loops else 3, ALL
-                    of_what = 2 * property + (1 if loops else 0)
-                    of_m = ANY if test < 0 else SLOTS + test
-                is_less = of_kind < kind
-                if of_kind == kind:
-                    is_less = of_x < x or (
-                        of_x == x and (of_what < what or (of_what == what and of_m < m))
-                    )
-                if is_less:
-                    best, kind, x, m, what = edge, of_kind, of_x, of_m, of_what
-            place = at + HEADER + 3 * best
-            subject, object = codes[place], codes[place + 2]
-            if kind == 0:
-                _write(steps, filled, x, m, what, NONE)
-                filled += 1
-                done[best] = True
-                left -= 1
-                continue
-            variable = -subject - 1
-            if kind == 1 and (subject >= 0 or slot[-subject - 1] >= 0):
-                variable = -object - 1
-            if kind != 3:  # else the edge itself stays: only its subject is bound
-                done[best] = True
-                left -= 1
-            placed = PLACED if injective and not _is_exempt(codes, at, variable) else 0
-            _write(steps, filled, x, m, what, count | placed)
-            filled += 1
-            slot[variable] = count
-            filled = _marked(codes, at, variable, count, primary[variable], steps, filled)
-            count += 1
+                done[edge] = False
+        done[chosen[pattern]] = True
+        count, filled = _steps_of(
+            codes, block, edges - 1, injective, primary, slot, done, count, steps, filled
+        )
+        if codes[at + CODE_NOTS]:
+            filled = _nots_of(codes, at, weights, primary, slot, done, tried, count, steps, filled)
     starts[patterns] = filled
     return steps[:filled].copy(), starts
 
 
 @kernel
-def uses_of(codes: Array, offsets: Array, property: Number) -> Array:
-    """Which patterns have an edge with a property."""
-    found = np.zeros(len(offsets) - 1, np.bool_)
-    for pattern in range(len(offsets) - 1):
-        at = offsets[pattern]
-        for edge in range(codes[at + CODE_EDGES]):
-            if codes[at + HEADER + 3 * edge + 1] == property:
-                found[pattern] = True
-    return found
+def _room(codes: Array, begins: Array) -> tuple[Number, Number, Number]:
+    """For how many steps all patterns need room, and how many edges one block, and how many nots
+    one pattern has at most."""
+    room, most, nots = 0, 0, 0
+    for pattern in range(len(begins)):
+        at = begins[pattern]
+        block = at + FIRST_BLOCK
+        nots = max(nots, codes[at + CODE_NOTS])
+        for number in range(codes[at + CODE_NOTS] + 1):
+            edges = codes[block + BLOCK_EDGES]
+            most = max(most, edges)
+            room += 2 * edges + codes[block + BLOCK_MARKS] + codes[block + BLOCK_JOINS] + 2
+            block += BLOCK + codes[block + BLOCK_LENGTH]
+            if number == 0:
+                block += codes[at + CODE_SELECTED]
+    return room, most, nots
+
+
+@kernel
+def wholes(codes: Array, begins: Array, weights: Array, wanted: Array) -> tuple[Array, Array]:
+    """The whole programs of the patterns that are wanted, and where each begins, or −1."""
+    patterns = len(begins)
+    room, most, nots = _room(codes, begins)
+    steps = np.empty((room, 3), np.int32)
+    where = np.full(patterns, -1, np.int32)
+    primary = np.empty(MOST_VARIABLES + 8, np.int64)
+    slot = np.empty(MOST_VARIABLES + 8, np.int64)
+    done = np.empty(most + 1 + MOST_VARIABLES + 8, np.bool_)
+    tried = np.empty(nots + 1, np.bool_)
+    size = 0
+    for pattern in range(patterns):
+        if wanted[pattern]:
+            at = begins[pattern]
+            needed, _, _ = _room(codes, begins[pattern : pattern + 1])
+            size += WHOLE + codes[at + CODE_SELECTED] + 3 * needed
+    found = np.empty(size, np.int32)
+    filled = 0
+    for pattern in range(patterns):
+        if not wanted[pattern]:
+            continue
+        at = begins[pattern]
+        block = at + FIRST_BLOCK
+        edges, injective = codes[block + BLOCK_EDGES], codes[at + CODE_FLAGS] & INJECTIVE
+        _primary(codes, block, codes[at + CODE_VARIABLES], weights, primary)
+        for variable in range(codes[at + CODE_VARIABLES]):
+            slot[variable] = -1
+        for edge in range(edges):
+            done[edge] = False
+        made = 0
+        if codes[at + CODE_NOTS]:
+            tried[: codes[at + CODE_NOTS]] = False
+            made = _nots_of(codes, at, weights, primary, slot, done, tried, 0, steps, 0)
+            _primary(codes, block, codes[at + CODE_VARIABLES], weights, primary)
+            for edge in range(edges):
+                done[edge] = False
+        count, made = _steps_of(codes, block, edges, injective, primary, slot, done, 0, steps, made)
+        begin, selected = filled, codes[at + CODE_SELECTED]
+        until, listed = 0, block + BLOCK + codes[block + BLOCK_LENGTH]
+        for number in range(selected):
+            own = slot[-codes[listed + number] - 1]
+            found[begin + WHOLE + number] = own
+            for step in range(made):
+                if steps[step, 2] & 255 == own:
+                    until = max(until, step + 1)
+        if codes[at + CODE_NOTS]:
+            made = _nots_of(codes, at, weights, primary, slot, done, tried, count, steps, made)
+        if selected:  # so that all is bound when a solution is found
+            _write(steps, made, 0, ANY, 2 * ITSELF, NONE)
+            made += 1
+        where[pattern] = begin
+        found[begin + WHOLE_STEPS] = made
+        found[begin + WHOLE_FLAGS] = codes[at + CODE_FLAGS]
+        found[begin + WHOLE_UNTIL] = until
+        found[begin + WHOLE_SELECTED] = selected
+        filled = begin + WHOLE + selected
+        for step in range(made):
+            for word in range(3):
+                found[filled + word] = steps[step, word]
+            filled += 3
+    return found[:filled].copy(), where

@@ -11,84 +11,141 @@ from sensewire.match.compiled.graph_build import (
     FLAT_SUBJECT_FREE,
     FLAT_USES_HOME,
 )
-from sensewire.match.compiled.graph_filters import MAYBE, passed
+from sensewire.match.compiled.graph_expressions import held
+from sensewire.match.compiled.graph_filters import MAYBE, NO, OVER, YES, passed
 from sensewire.match.compiled.graph_layout import (
-    ANY,
     DISTINCT,
     DOUBTFUL,
     FILTER,
     FLAT,
     HOME,
+    INJECTIVE,
+    NEGATED,
     OVER_BUDGET,
     PLACED,
     POSTING,
     SLOT_MASK,
     SLOTS,
+    USES_HOME,
     WHAT_SHIFT,
+    WHOLE,
+    WHOLE_FLAGS,
+    WHOLE_SELECTED,
+    WHOLE_STEPS,
+    WHOLE_UNTIL,
 )
 from sensewire.match.compiled.jit import Array, Number, inlined, int64, loop, uint64
 
 MOST_KEYS = 16_384
 FRAMES = MOST_KEYS
 """Where the frames begin in the scratch of words: choices left and vertices used of each step."""
-NO, YES, OVER = 0, 1, 2
 _SEEN_FROM = 64
 """Steps of one search from which on they count for the pattern's budget."""
+FROM_START = -1
 
 
 @inlined
-def _run(
-    program: Array, first: Number, steps: Number, used: Number, limit: Number,
+def _filtered(
+    x: Number, m: Number, slot: Number, place: Array, members: Array, ints: Array, row_of: Array,
+    rows: Array, numbers: Array, filters: Array, bounds: Array, floats: Array,
+) -> Number:  # fmt: skip
+    """Whether the vertices of a step that is a filter pass it."""
+    if slot == uint64(FILTER):
+        return passed(m, place[uint64(x)], ints, row_of, rows, numbers, filters, bounds, members)
+    return held(m, x, place, ints, row_of, rows, numbers, filters, bounds, floats)
+
+
+@inlined
+def run(
+    program: Array, first: Number, steps: Number, used: Number, limit: Number, resumed: Number,
     place: Array, members: Array, rows_of: Array, adjacent: Array, literals: Number,
-    nodes_of: Array, row_of: Array, rows: Array, numbers: Array, filters: Array, bounds: Array,
-    longs: Array,
+    ints: Array, row_of: Array, rows: Array, numbers: Array, filters: Array, bounds: Array,
+    longs: Array, floats: Array,
 ) -> tuple[Number, Number, Number]:  # fmt: skip
-    """Whether steps have a solution, whether that is doubtful, and how many were taken."""
-    one = uint64(1)
+    """Whether steps have a solution, whether that is doubtful, and how many were taken.
+
+    `resumed` is FROM_START, or how many steps of the last solution shall be left as they are but
+    for the last of them, which goes on to its next choice.
+    """
+    one, nothing = uint64(1), uint64(0)
     frames = uint64(FRAMES)
-    depth, deepest = uint64(0), uint64(steps)
+    depth, end = uint64(0), uint64(steps)
+    inside, outer_end = int64(-1), uint64(0)  # the `not` that is tried, and where all ends
     taken = 0
     doubtful = False
     outcome = YES if steps == 0 else NO
     base = uint64(first)
-    while depth < deepest:
-        at = base + uint64(3) * depth
-        what = uint64(program[at + uint64(2)])
-        slot = what & uint64(SLOT_MASK)
-        taken += 1
-        if slot == uint64(FILTER):
-            vertex = place[uint64(program[at])]
-            verdict = passed(
-                program[at + one], vertex, nodes_of, row_of, rows, numbers, filters, bounds, members
-            )
-            domain = uint64(verdict)
-            doubtful = doubtful or verdict == MAYBE
-        else:
-            row = uint64(rows_of[what >> uint64(WHAT_SHIFT)]) + uint64(place[uint64(program[at])])
-            domain = adjacent[row] & members[uint64(program[at + one])]
-            if what & uint64(PLACED):
-                domain &= ~used
-        if domain == uint64(0):
-            is_open = False
-            while depth > uint64(0):
-                depth -= one
-                if longs[frames + uint64(2) * depth] != uint64(0):
-                    is_open = True
-                    break
-            if not is_open:
-                break
-            domain = longs[frames + uint64(2) * depth]
-            used = longs[frames + uint64(2) * depth + one]
-            what = uint64(program[base + uint64(3) * depth + uint64(2)])
+    goes_back = resumed >= 0
+    if goes_back:
+        depth = uint64(resumed)
+    while depth < end:
+        slot, what, domain = nothing, nothing, nothing
+        if not goes_back:
+            at = base + uint64(3) * depth
+            what = uint64(program[at + uint64(2)])
             slot = what & uint64(SLOT_MASK)
-        if depth + one == deepest:
-            outcome = YES
-            break
+            taken += 1
+            if slot - uint64(FILTER) <= uint64(NEGATED - FILTER):
+                if slot == uint64(NEGATED):
+                    longs[frames + uint64(2) * depth] = nothing
+                    longs[frames + uint64(2) * depth + one] = used
+                    inside, outer_end = int64(depth), end
+                    depth += one
+                    end = depth + uint64(program[at])
+                    continue
+                verdict = _filtered(
+                    program[at], program[at + one], slot, place, members, ints, row_of, rows,
+                    numbers, filters, bounds, floats,
+                )  # fmt: skip
+                domain = uint64(verdict)
+                doubtful = doubtful or verdict == MAYBE
+            else:
+                row = uint64(rows_of[what >> uint64(WHAT_SHIFT)]) + uint64(
+                    place[uint64(program[at])]
+                )
+                domain = adjacent[row] & members[uint64(program[at + one])]
+                if what & uint64(PLACED):
+                    domain &= ~used
+        goes_back = False
+        is_solved = domain != nothing and depth + one == end
+        if is_solved:
+            if inside < 0:
+                outcome = YES
+                break
+            if not doubtful:  # what must not be is: the `not` fails
+                depth, end = uint64(inside), outer_end
+                inside = int64(-1)
+                is_solved = False
+                domain = nothing
+        if domain == nothing:
+            floor = uint64(inside + 1)
+            while depth > floor:
+                depth -= one
+                domain = longs[frames + uint64(2) * depth]
+                if domain != nothing:
+                    break
+            if domain == nothing:
+                if inside < 0:
+                    break
+                is_solved = True  # nothing is inside: the `not` holds
+            else:
+                used = longs[frames + uint64(2) * depth + one]
+                what = uint64(program[base + uint64(3) * depth + uint64(2)])
+                slot = what & uint64(SLOT_MASK)
         if taken > limit:
             outcome = OVER
             break
+        if is_solved:
+            used = longs[frames + uint64(2) * uint64(inside) + one]
+            for step in range(inside + 1, int64(end)):
+                longs[frames + uint64(2) * uint64(step)] = nothing
+            depth, end = end, outer_end
+            inside = int64(-1)
+            if depth == end:
+                outcome = YES
+            continue
         low = domain & (~domain + one)
-        longs[frames + uint64(2) * depth] = domain ^ low if slot < uint64(ANY) else uint64(0)
+        longs[frames + uint64(2) * depth] = domain ^ low if slot < uint64(FILTER) else nothing
         longs[frames + uint64(2) * depth + one] = used
         place[slot] = first_of(low)
         members[slot] = low
@@ -152,7 +209,8 @@ def _used(
 def search_flat(
     at: Number, x: Number, y: Number, postings: Array, place: Array, members: Array,
     rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
-    filters: Array, bounds: Array, ints: Array, longs: Array, stamps: Array, spent: Array,
+    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array,
+    stamps: Array, spent: Array,
     now: Number, budget: Number, out_place: Array, filled: Number,
 ) -> Number:  # fmt: skip
     """Try the patterns of a posting one after another; how many pairs are filled then."""
@@ -171,9 +229,10 @@ def search_flat(
             used, is_free = _used(x, y, variables, flags, members, literals)
             if not is_free:
                 continue
-        outcome, doubtful, taken = _run(
-            postings, first, steps, used, _left(number, spent, now, budget), place, members,
-            rows_of, adjacent, literals, ints, row_of, rows, numbers, filters, bounds, longs,
+        outcome, doubtful, taken = run(
+            postings, first, steps, used, _left(number, spent, now, budget), FROM_START, place,
+            members, rows_of, adjacent, literals, ints, row_of, rows, numbers, filters, bounds,
+            longs, floats,
         )  # fmt: skip
         if outcome:
             said = number | (DOUBTFUL if doubtful else 0) | (OVER_BUDGET if outcome == OVER else 0)
@@ -183,6 +242,79 @@ def search_flat(
         else:
             _spend(number, taken, spent, now)
     return filled
+
+
+@inlined
+def used_at_first(flags: Number, members: Array, literals: Number) -> Number:
+    """The vertices that a whole program may not bind."""
+    if flags & INJECTIVE and flags & USES_HOME:
+        return members[SLOTS + HOME] & ~literals
+    return uint64(0)
+
+
+@loop
+def search_whole(
+    number: Number, wholes: Array, whole_at: Array, place: Array, members: Array,
+    rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
+    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array, stamps: Array,
+    now: Number, budget: Number, out_place: Array, filled: Number,
+) -> Number:  # fmt: skip
+    """Try a pattern without a trigger; how many pairs are filled then."""
+    at = int64(whole_at[number])
+    outcome, doubtful, _ = run(
+        wholes, at + WHOLE + wholes[at + WHOLE_SELECTED], wholes[at + WHOLE_STEPS],
+        used_at_first(wholes[at + WHOLE_FLAGS], members, literals), budget, FROM_START, place,
+        members, rows_of, adjacent, literals, ints, row_of, rows, numbers, filters, bounds, longs,
+        floats,
+    )  # fmt: skip
+    if outcome:
+        said = number | (DOUBTFUL if doubtful else 0) | (OVER_BUDGET if outcome == OVER else 0)
+        out_place[filled] = said
+        filled += 1
+        stamps[number] = now
+    return filled
+
+
+@loop
+def list_rows(
+    pair: Number, event: Number, wholes: Array, whole_at: Array, place: Array, members: Array,
+    rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
+    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array, budget: Number,
+    out_place: Array, row_words: Array, row_starts: Array, listed: Number,
+) -> Number:  # fmt: skip
+    """Write the rows of a pair that was found, the same one perhaps several times; how many rows
+    there are then, or −1 for want of room. A pair that turns out to be doubtful, or too costly,
+    says so."""
+    number = out_place[pair]
+    at = int64(whole_at[number])
+    steps, selected = wholes[at + WHOLE_STEPS], wholes[at + WHOLE_SELECTED]
+    used = used_at_first(wholes[at + WHOLE_FLAGS], members, literals)
+    resumed = int64(FROM_START)
+    left = budget
+    while True:
+        outcome, doubtful, taken = run(
+            wholes, at + WHOLE + selected, steps, used, left, resumed, place, members, rows_of,
+            adjacent, literals, ints, row_of, rows, numbers, filters, bounds, longs, floats,
+        )  # fmt: skip
+        left -= taken
+        if outcome == OVER:
+            out_place[pair] |= OVER_BUDGET
+            return listed
+        if doubtful:
+            out_place[pair] |= DOUBTFUL
+            return listed
+        if not outcome:
+            return listed
+        word = row_starts[listed]
+        if word + 2 + selected > len(row_words) or listed + 2 > len(row_starts):
+            return -1
+        row_words[word] = event
+        row_words[word + 1] = number
+        for each in range(selected):
+            row_words[word + 2 + each] = ints[place[wholes[at + WHOLE + each]]]
+        listed += 1
+        row_starts[listed] = word + 2 + selected
+        resumed = int64(wholes[at + WHOLE_UNTIL])
 
 
 @inlined
@@ -210,7 +342,8 @@ def _one_by_one(
     at: Number, x: Number, y: Number, postings: Array, nodes: Array, links: Array, tails: Array,
     ends: Array, in_trie: Array, place: Array, members: Array,
     rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
-    filters: Array, bounds: Array, ints: Array, longs: Array, stamps: Array, spent: Array,
+    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array,
+    stamps: Array, spent: Array,
     now: Number, budget: Number, program: Array, out_place: Array, filled: Number,
 ) -> Number:  # fmt: skip
     """Try the patterns of a trie each by itself, so that a costly one harms no other."""
@@ -226,9 +359,10 @@ def _one_by_one(
             used, is_free = _used(x, y, variables, 0, members, literals)
             if not is_free:
                 continue
-        outcome, doubtful, taken = _run(
-            program, 0, steps, used, _left(number, spent, now, budget), place, members,
-            rows_of, adjacent, literals, ints, row_of, rows, numbers, filters, bounds, longs,
+        outcome, doubtful, taken = run(
+            program, 0, steps, used, _left(number, spent, now, budget), FROM_START, place,
+            members, rows_of, adjacent, literals, ints, row_of, rows, numbers, filters, bounds,
+            longs, floats,
         )  # fmt: skip
         if outcome:
             said = number | (DOUBTFUL if doubtful else 0) | (OVER_BUDGET if outcome == OVER else 0)
@@ -291,7 +425,8 @@ def search_trie(
     at: Number, x: Number, y: Number, postings: Array, nodes: Array, links: Array, tails: Array,
     listed: Array, ends: Array, in_trie: Array, place: Array, members: Array,
     rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
-    filters: Array, bounds: Array, ints: Array, longs: Array, stamps: Array, spent: Array,
+    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array,
+    stamps: Array, spent: Array,
     states: Array, now: Number, budget: Number, survivors: Array, frames: Array, choices: Array,
     program: Array, out_place: Array, filled: Number,
 ) -> Number:  # fmt: skip
@@ -330,19 +465,11 @@ def search_trie(
         count = begin
         for child in range(links[4 * node], links[4 * node + 4]):
             what = uint64(nodes[4 * child + 2])
-            if what & uint64(SLOT_MASK) == uint64(FILTER):
-                vertex = place[uint64(nodes[4 * child])]
-                verdict = passed(
-                    nodes[4 * child + 1],
-                    vertex,
-                    ints,
-                    row_of,
-                    rows,
-                    numbers,
-                    filters,
-                    bounds,
-                    members,
-                )
+            if (what & uint64(SLOT_MASK)) - uint64(FILTER) < uint64(NEGATED - FILTER):
+                verdict = _filtered(
+                    nodes[4 * child], nodes[4 * child + 1], what & uint64(SLOT_MASK), place,
+                    members, ints, row_of, rows, numbers, filters, bounds, floats,
+                )  # fmt: skip
                 domain = uint64(verdict)
                 if verdict == MAYBE:
                     said = DOUBTFUL
@@ -360,8 +487,8 @@ def search_trie(
         if taken > budget:
             return _one_by_one(
                 at, x, y, postings, nodes, links, tails, ends, in_trie, place, members, rows_of,
-                adjacent, literals, row_of, rows, numbers, filters, bounds, ints, longs, stamps,
-                spent, now, budget, program, out_place, filled,
+                adjacent, literals, row_of, rows, numbers, filters, bounds, ints, longs, floats,
+                stamps, spent, now, budget, program, out_place, filled,
             )  # fmt: skip
         frames[3 * depth] = begin
         frames[3 * depth + 1] = count
@@ -388,10 +515,10 @@ def search_trie(
                     steps = links[4 * child + 5] - tail
                     holds, doubtful = True, False
                     if steps > 0:
-                        outcome, doubtful, more = _run(
-                            tails, 3 * tail, steps, used, budget - taken, place,
+                        outcome, doubtful, more = run(
+                            tails, 3 * tail, steps, used, budget - taken, FROM_START, place,
                             members, rows_of, adjacent, literals, ints, row_of, rows, numbers,
-                            filters, bounds, longs,
+                            filters, bounds, longs, floats,
                         )  # fmt: skip
                         holds = outcome == YES
                         taken += more
@@ -399,8 +526,8 @@ def search_trie(
                             return _one_by_one(
                                 at, x, y, postings, nodes, links, tails, ends, in_trie, place,
                                 members, rows_of, adjacent, literals, row_of, rows, numbers,
-                                filters, bounds, ints, longs, stamps, spent, now, budget, program,
-                                out_place, filled,
+                                filters, bounds, ints, longs, floats, stamps, spent, now, budget,
+                                program, out_place, filled,
                             )  # fmt: skip
                     if holds:
                         mark = said | (DOUBTFUL if doubtful else 0)
@@ -423,7 +550,7 @@ def search_trie(
         what = uint64(nodes[4 * node + 2])
         slot = what & uint64(SLOT_MASK)
         low = domain & (~domain + one)
-        choices[of_frames + 2 * depth] = domain ^ low if slot < uint64(ANY) else uint64(0)
+        choices[of_frames + 2 * depth] = domain ^ low if slot < uint64(FILTER) else uint64(0)
         place[slot] = first_of(low)
         members[slot] = low
         if what & uint64(PLACED):

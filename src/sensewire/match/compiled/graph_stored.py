@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match.compiled.graph_expressions import Part
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
 from sensewire.model.conditions import Between, Order, Variable
 from sensewire.model.errors import IndexFolderError
@@ -42,6 +43,8 @@ def _written(asked: tuple[Any, ...]) -> list[Any]:
             return [kind, variable.name, expression_to(constraint), strict]
         case "between", (condition, strict):
             return [kind, condition_to(condition), strict]
+        case "many", (parts, strict):
+            return [kind, [list(part) for part in parts], strict]
         case "property", (constant, strict):
             return [kind, constant_to(constant), strict]
         case _:
@@ -75,6 +78,8 @@ def _ask(vocabulary: Vocabulary, line: list[Any]) -> None:
             condition = condition_from(rest[0])
             assert isinstance(condition, Order | Between)
             vocabulary.between(condition, rest[1])
+        case "many":
+            vocabulary.calculated([Part(*part) for part in rest[0]], rest[1])
         case "property":
             vocabulary.property_of(constant_from(rest[0]), rest[1])
         case "any":

@@ -41,7 +41,7 @@ Int64 = npt.NDArray[np.int64]
 MOST_ROWS = 500_000
 """Terms that are remembered; then all are forgotten."""
 MOST_MEMBERS = 100_000
-"""Items of lists that are read of one event."""
+"""Items of lists that are read of one event; one with more is judged as the oracle does."""
 _VERTEX, _PROPERTY, _CLASS = range(3)
 _FIRST = iri(datatypes.RDF + "first")
 _SUBJECTS = (Kind.IRI, Kind.BLANK)
@@ -62,8 +62,10 @@ class GraphEvents:
     numbers: npt.NDArray[np.float64]
     asks_any: bool
     codes: int
+    terms: Sequence[Term]
+    """What the codes of vertices stand for."""
     odd: frozenset[int]
-    """Events with two terms that are one to a strict subscription."""
+    """Events with two terms that are one to a strict subscription, or with lists too long."""
 
     def __len__(self) -> int:
         return len(self.homes)
@@ -111,7 +113,8 @@ class TermRows:
         """Events as kernels read them."""
         if self._version != self._vocabulary.version or len(self._roles) > MOST_ROWS:
             self._forget()
-        columns, property, more = self._with_members(columns)
+        odd = self._odd(columns)
+        columns, property, more, too_long = self._with_members(columns)
         row_of = self._rows_for(columns, property, more)
         return GraphEvents(
             np.ascontiguousarray(columns.subject),
@@ -125,7 +128,8 @@ class TermRows:
             self._numbers.view,
             self._vocabulary.asks_any,
             len(row_of),
-            self._odd(columns),
+            columns.terms,
+            odd | too_long,
         )
 
     def _rows_for(self, columns: FactColumns, property: Int32, more: Sequence[int]) -> Int32:
@@ -209,9 +213,11 @@ class TermRows:
 
     # What is rare
 
-    def _with_members(self, columns: FactColumns) -> tuple[FactColumns, Int32, list[int]]:
+    def _with_members(
+        self, columns: FactColumns
+    ) -> tuple[FactColumns, Int32, list[int], frozenset[int]]:
         """With the items of lists, where somebody reads them, and derived facts' properties apart;
-        the properties, and the rows of those that have no term."""
+        the properties, the rows of those that have no term, and the events with too many items."""
         property = columns.property
         more: list[int] = []
         terms = columns.terms
@@ -223,16 +229,18 @@ class TermRows:
                 more.append(self._derived_row(terms[code]))
             property = np.where(columns.origin != RAW, codes[property], property).astype(np.int32)
         if not self._vocabulary.reads_members:
-            return columns, property, more
+            return columns, property, more, frozenset()
         known = [code for code in np.unique(columns.property).tolist() if terms[code] == _FIRST]
         if not known:
-            return columns, property, more
+            return columns, property, more, frozenset()
         if self._members is None:
             self._members = self._new_row()
             self._list(self._members, SERVES, SERVES_END, self._vocabulary.reading_lists())
-        columns, property = _with_items(columns, property, known[0], len(terms) + len(more))
+        columns, property, too_long = _with_items(
+            columns, property, known[0], len(terms) + len(more)
+        )
         more.append(self._members)
-        return columns, property, more
+        return columns, property, more, too_long
 
     def _derived_row(self, term: Term) -> int:
         row = self._derived.get(term)
@@ -264,11 +272,12 @@ class TermRows:
 
 def _with_items(
     columns: FactColumns, property: Int32, first: int, code: int
-) -> tuple[FactColumns, Int32]:
-    """With a fact for each item of a list, in the events that have lists."""
+) -> tuple[FactColumns, Int32, frozenset[int]]:
+    """With a fact for each item of a list, in the events that have lists; those with too many."""
     offsets = columns.offsets.tolist()
     event = np.repeat(np.arange(len(offsets) - 1), np.diff(columns.offsets))
     more: list[tuple[int, int, int]] = []
+    too_long: set[int] = set()
     for row in np.unique(event[columns.property == first]).tolist():
         places = range(offsets[row], offsets[row + 1])
         codes: dict[Term, int] = {}
@@ -281,7 +290,8 @@ def _with_items(
                 made.append(term)
             facts.append(Fact(*made))
         for count, (subject, _, value) in enumerate(memberships(facts)):
-            if count > MOST_MEMBERS:
+            if count == MOST_MEMBERS:
+                too_long.add(row)
                 break
             more.append((row, codes[subject], codes[value]))
     rows = np.concatenate((event, np.array([row for row, _, _ in more], np.int64)))
@@ -298,4 +308,4 @@ def _with_items(
         origin=with_more(columns.origin, [RAW] * len(more)),
         offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
     )
-    return made_columns, with_more(property, [code] * len(more))
+    return made_columns, with_more(property, [code] * len(more)), frozenset(too_long)

@@ -12,7 +12,7 @@ Cost: of a new term a look-up for each of its roots and keys, and a try of each 
 no keys (regular expressions above all).
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -22,11 +22,15 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.compiled.asking import as_double
 from sensewire.match.compiled.attributes import Attributes
 from sensewire.match.compiled.flags import Flags
+from sensewire.match.compiled.graph_expressions import Part, postfix
 from sensewire.match.compiled.graph_layout import (
+    CONSTANT_NUMBER,
+    FILTER_WORDS,
     HIGH_OPEN,
     HIGH_ROUNDED,
     HOME,
     INSTANT_ROUNDED,
+    IS_DATE,
     IS_DOUBLE,
     IS_NUMBER,
     IS_SINGLE,
@@ -34,6 +38,7 @@ from sensewire.match.compiled.graph_layout import (
     LOW_ROUNDED,
     NOT_TEST,
     OF_INSTANT,
+    OF_MANY,
     OF_NUMBER,
     ROUNDED,
     STRICT,
@@ -219,10 +224,30 @@ class Vocabulary:
     ) -> int:
         number = self._filters.get(key)
         if number is None:
-            number = self._filters[key] = len(self._filters)
+            number = self._filters[key] = len(self.filters) // FILTER_WORDS
             self.asked.append(key)
             self.filters.extend([kind, test, flags])
             self.bounds.extend([low, high])
+        return number
+
+    def of_many(
+        self, constraint: Expression, named: tuple[Variable, ...], strict: bool
+    ) -> int | None:
+        """The number of the filter that a constraint on several variables asks for; None where
+        kernels cannot calculate it."""
+        parts = postfix(constraint, named, strict)
+        return None if parts is None else self.calculated(parts, strict)
+
+    def calculated(self, parts: Sequence[Part], strict: bool) -> int:
+        """The number of the filter of an expression in postfix notation."""
+        key = ("many", tuple(parts), strict)
+        is_new = key not in self._filters
+        number = self._filter(key, OF_MANY, len(parts), STRICT if strict else 0, 0.0, 0.0)
+        if is_new:
+            for what, which, value in parts:
+                rounded = LOW_ROUNDED if what == CONSTANT_NUMBER and which else 0
+                self.filters.extend([what, which, rounded])
+                self.bounds.extend([value, 0.0])
         return number
 
     def any_property(self) -> None:
@@ -306,6 +331,10 @@ class Vocabulary:
             found[self._strict_properties[plain(property)]] = None
         return iter(found)
 
+    def names(self) -> list[str]:
+        """The names of properties, as attributes have them, without their synonyms."""
+        return self._attributes.names()
+
     def asks_for(self, property: Term) -> bool:
         """Whether facts with a property can make a difference."""
         if self.asks_any or self.reads_all:
@@ -328,6 +357,7 @@ def value_of(term: Term) -> Value:
     """
     nan = float("nan")
     flags = IS_NUMBER if term.kind is Kind.NUMBER else 0
+    flags |= IS_DATE if term.kind is Kind.DATE else 0
     number = instant = nan
     known = comparison.numeric(term)
     if known is not None:

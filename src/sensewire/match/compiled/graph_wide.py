@@ -22,23 +22,28 @@ from sensewire.match.compiled.graph_build import (
     SIZE_SHIFT,
     SIZE_STEPS,
 )
-from sensewire.match.compiled.graph_filters import MAYBE, within
+from sensewire.match.compiled.graph_expressions import held
+from sensewire.match.compiled.graph_filters import MAYBE, NO, OVER, YES, within
 from sensewire.match.compiled.graph_layout import (
     ALL,
     ANY,
     ANY_PROPERTY,
     AS_CLASS,
     AS_CLASS_END,
+    DEEPEST,
     DISTINCT,
     DOUBTFUL,
     FILTER,
+    FILTER_OF_MANY,
     FILTER_WORDS,
     FLAT,
     HOME,
+    INJECTIVE,
     IS_LITERAL,
     IS_TYPE,
     ITSELF,
     LOOP,
+    NEGATED,
     NOT_TEST,
     OVER_BUDGET,
     OWN,
@@ -51,17 +56,22 @@ from sensewire.match.compiled.graph_layout import (
     SERVES_END,
     SLOT_MASK,
     SLOTS,
+    USES_HOME,
     WHAT_SHIFT,
+    WHOLE,
+    WHOLE_FLAGS,
+    WHOLE_SELECTED,
+    WHOLE_STEPS,
+    WHOLE_UNTIL,
     key_of,
 )
-from sensewire.match.compiled.graph_search import program_of
+from sensewire.match.compiled.graph_search import FROM_START, program_of
 from sensewire.match.compiled.jit import Array, Number, inlined, int32, int64, kernel, uint64
 
-NO, YES, OVER = 0, 1, 2
 # The frames of a search: the candidate, where candidates end, the member and where members end, how
-# many vertices are used
-_AT, _END, _MEMBER, _MEMBERS_END, _USED = range(5)
-_FRAME = 5
+# many vertices are used, and the step that is gone back to
+_AT, _END, _MEMBER, _MEMBERS_END, _USED, _BACK = range(6)
+_FRAME = 6
 
 
 @inlined
@@ -193,23 +203,31 @@ def _opened(
 @kernel
 def _search(
     program: Array, first: Number, steps: Number, used: Array, taken_up: Number, limit: Number,
-    vertex_of: Array, frames: Array, rows_of: Array, edges: Array, by_vertex: Array, by_test: Array,
-    tests: Number, nodes: Array, row_of: Array, rows: Array, numbers: Array, filters: Array,
-    bounds: Array,
+    resumed: Number, vertex_of: Array, frames: Array, rows_of: Array, edges: Array,
+    by_vertex: Array, by_test: Array, tests: Number, nodes: Array, row_of: Array, rows: Array,
+    numbers: Array, filters: Array, bounds: Array, floats: Array,
 ) -> tuple[Number, Number, Number]:  # fmt: skip
-    """Whether steps have a solution, whether that is doubtful, and how many were taken."""
+    """Whether steps have a solution, whether that is doubtful, and how many were taken.
+
+    `resumed` is FROM_START, or how many steps of the last solution shall be left as they are but
+    for the last of them, which goes on to its next choice.
+    """
     vertices = int64(len(nodes))
-    depth, taken = 0, 0
+    depth, taken, end = int64(0), 0, int64(steps)
+    inside, outer_end = int64(-1), int64(0)  # the `not` that is tried, and where all ends
     doubtful, is_new = False, True
     if steps == 0:
         return YES, False, 0
+    frames[_BACK] = -1
+    if resumed >= 0:
+        depth, is_new = int64(frames[_FRAME * resumed + _BACK]), False
     while depth >= 0:
         at = _FRAME * depth
         place = first + 3 * depth
         x, m, what = program[place], program[place + 1], program[place + 2]
         slot = what & SLOT_MASK
         found = int64(-1)
-        binds = slot < ANY
+        binds = slot < FILTER
         if is_new:
             frames[at + _USED] = taken_up
         else:
@@ -217,24 +235,37 @@ def _search(
         taken += 1
         if taken > limit:
             return OVER, doubtful, taken
-        if slot == FILTER or what >> WHAT_SHIFT == 2 * ITSELF:
+        if slot == NEGATED:
+            inside, outer_end = depth, end
+            end = depth + 1 + x
+            depth += 1
+            frames[_FRAME * depth + _BACK] = inside
+            continue
+        if slot in (FILTER, FILTER_OF_MANY) or what >> WHAT_SHIFT == 2 * ITSELF:
             if is_new:
-                vertex = int64(vertex_of[x])
-                if slot == FILTER:
-                    kind, flags = filters[FILTER_WORDS * m], filters[FILTER_WORDS * m + 2]
-                    if kind == NOT_TEST:
-                        test = filters[FILTER_WORDS * m + 1]
-                        if not _has(by_vertex, vertex * tests + test):
-                            found = vertex
-                    else:
-                        verdict = within(
-                            kind, flags, m, row_of[nodes[vertex]], rows, numbers, bounds
-                        )
-                        doubtful = doubtful or verdict == MAYBE
-                        if verdict:
-                            found = vertex
-                elif _has(by_vertex, vertex * tests + (m - SLOTS)):
-                    found = vertex
+                verdict = YES
+                if slot == FILTER_OF_MANY:
+                    found = int64(0)
+                    verdict = held(
+                        m, x, vertex_of, nodes, row_of, rows, numbers, filters, bounds, floats
+                    )
+                else:
+                    found = int64(vertex_of[x])
+                    if slot == FILTER:
+                        kind, flags = filters[FILTER_WORDS * m], filters[FILTER_WORDS * m + 2]
+                        if kind == NOT_TEST:
+                            test = filters[FILTER_WORDS * m + 1]
+                            if _has(by_vertex, found * tests + test):
+                                verdict = NO
+                        else:
+                            verdict = within(
+                                kind, flags, m, row_of[nodes[found]], rows, numbers, bounds
+                            )
+                    elif m != ANY and not _has(by_vertex, found * tests + (m - SLOTS)):
+                        verdict = NO
+                doubtful = doubtful or verdict == MAYBE
+                if verdict == NO:
+                    found = int64(-1)
         elif x < SLOTS and x != ALL and m < SLOTS and m != ANY and not binds:
             row = int64(rows_of[what >> WHAT_SHIFT])
             if is_new and row:
@@ -298,17 +329,34 @@ def _search(
                     if is_used:
                         continue
                 found = vertex
+        if found >= 0 and depth + 1 == end:
+            if inside < 0:
+                return YES, doubtful, taken
+            if doubtful:  # nothing is surely inside: the `not` holds, perhaps
+                found = int64(-1)
+                depth = inside + 1
+            else:
+                depth = int64(frames[_FRAME * inside + _BACK])
+                inside, end, is_new = int64(-1), outer_end, False
+                continue
         if found < 0:
-            depth -= 1
-            is_new = False
+            back = int64(frames[_FRAME * depth + _BACK])
+            if inside < 0 or back != inside:
+                depth, is_new = back, False
+                continue
+            taken_up = frames[_FRAME * inside + _USED]
+            depth, back = end, int64(frames[_FRAME * inside + _BACK])
+            inside, end, is_new = int64(-1), outer_end, True
+            if depth == end:
+                return YES, doubtful, taken
+            frames[_FRAME * depth + _BACK] = back
             continue
-        if depth + 1 == steps:
-            return YES, doubtful, taken
         vertex_of[slot] = found
         if what & PLACED and not rows[ROW * row_of[nodes[found]] + ROW_FLAGS] & IS_LITERAL:
             used[taken_up] = found
             taken_up += 1
         depth += 1
+        frames[_FRAME * depth + _BACK] = depth - 1
         is_new = True
     return NO, doubtful, taken
 
@@ -343,13 +391,15 @@ def _taken_by_trigger(
 def match_wide(
     sizes: Array, table: Array, postings: Array, shapes: Array, in_keys: Array,
     nodes_of_tries: Array, links: Array, tails: Array, listed: Array, trie_ends: Array,
-    in_trie: Array,
+    in_trie: Array, wholes: Array, whole_at: Array,
     property: Array, home: Number, row_of: Array, rows: Array, lists: Array, numbers: Array,
     filters: Array, bounds: Array, asks_any: Number, tests: Number, local: Array, rows_of: Array,
     nodes: Array, ends: Array, edges: Array, by_vertex: Array, by_test: Array,
-    stamps: Array, now: Number, budget: Number, out_place: Array, filled: Number,
-) -> Number:  # fmt: skip
-    """Match one event that was prepared; how many pairs are filled then."""
+    proposed: Array, stamps: Array, now: Number, budget: Number, event: Number, out_place: Array,
+) -> tuple[Number, Array, Array]:  # fmt: skip
+    """Match one event that was prepared; how many pairs are filled then, and the rows."""
+    filled = 0
+    floats = np.zeros(3 * DEEPEST + 3, np.float64)
     most = sizes[SIZE_STEPS] + 8
     frames = np.zeros(_FRAME * most, np.int64)
     vertex_of = np.zeros(SLOTS, np.int64)
@@ -438,8 +488,8 @@ def match_wide(
                                 vertex_of[bound] = y
                             outcome, doubtful, taken = _search(
                                 program, 0, steps, used, taken_up, budget - spent[pattern],
-                                vertex_of, frames, rows_of, edges, by_vertex, by_test, tests,
-                                nodes, row_of, rows, numbers, filters, bounds,
+                                FROM_START, vertex_of, frames, rows_of, edges, by_vertex, by_test,
+                                tests, nodes, row_of, rows, numbers, filters, bounds, floats,
                             )  # fmt: skip
                             spent[pattern] += taken
                             if outcome:
@@ -450,4 +500,77 @@ def match_wide(
                                 )
                                 filled += 1
                                 stamps[pattern] = now
-    return filled
+    for proposal in range(len(proposed)):
+        pattern = int64(proposed[proposal])
+        if stamps[pattern] == now:
+            continue
+        at = int64(whole_at[pattern])
+        taken_up = _taken_at_first(wholes[at + WHOLE_FLAGS], used, home_vertex)
+        outcome, doubtful, _ = _search(
+            wholes, at + WHOLE + wholes[at + WHOLE_SELECTED], wholes[at + WHOLE_STEPS], used,
+            taken_up, budget, FROM_START, vertex_of, frames, rows_of, edges, by_vertex, by_test,
+            tests, nodes, row_of, rows, numbers, filters, bounds, floats,
+        )  # fmt: skip
+        if outcome:
+            out_place[filled] = (
+                pattern | (DOUBTFUL if doubtful else 0) | (OVER_BUDGET if outcome == OVER else 0)
+            )
+            filled += 1
+            stamps[pattern] = now
+    row_words, row_starts = np.empty(0, np.int32), np.zeros(1, np.int64)
+    if len(whole_at) == 0:
+        return filled, row_words, row_starts
+    count = 0
+    for pair in range(filled):
+        number = int64(out_place[pair])
+        if number & (DOUBTFUL | OVER_BUDGET) or whole_at[number] < 0:
+            continue
+        at = int64(whole_at[number])
+        selected = wholes[at + WHOLE_SELECTED]
+        if selected == 0:
+            continue
+        resumed, left = int64(FROM_START), budget
+        while True:
+            taken_up = _taken_at_first(wholes[at + WHOLE_FLAGS], used, home_vertex)
+            outcome, doubtful, taken = _search(
+                wholes, at + WHOLE + selected, wholes[at + WHOLE_STEPS], used, taken_up, left,
+                resumed, vertex_of, frames, rows_of, edges, by_vertex, by_test, tests, nodes,
+                row_of, rows, numbers, filters, bounds, floats,
+            )  # fmt: skip
+            left -= taken
+            if outcome == OVER:
+                out_place[pair] |= OVER_BUDGET
+            elif doubtful:
+                out_place[pair] |= DOUBTFUL
+            if outcome != YES or doubtful:
+                break
+            word = row_starts[count]
+            if word + 2 + selected > len(row_words):
+                row_words = _longer(row_words, word + 2 + selected)
+            row_words[word] = event
+            row_words[word + 1] = number
+            for each in range(selected):
+                row_words[word + 2 + each] = nodes[vertex_of[wholes[at + WHOLE + each]]]
+            count += 1
+            if count == len(row_starts):
+                row_starts = _longer(row_starts, count + 1)
+            row_starts[count] = word + 2 + selected
+            resumed = int64(wholes[at + WHOLE_UNTIL])
+    return filled, row_words[: row_starts[count]].copy(), row_starts[: count + 1].copy()
+
+
+@kernel
+def _longer(array: Array, needed: Number) -> Array:
+    """A copy with room for more."""
+    made = np.zeros(2 * needed + 1_024, array.dtype)
+    made[: len(array)] = array
+    return made
+
+
+@inlined
+def _taken_at_first(flags: Number, used: Array, home: Number) -> Number:
+    """How many vertices a whole program may not bind."""
+    if flags & INJECTIVE and flags & USES_HOME and home >= 0:
+        used[0] = home
+        return 1
+    return 0

@@ -25,7 +25,7 @@ from sensewire.match.compiled.conjunctions import (
     Tests,
     Truths,
 )
-from sensewire.match.compiled.graph_index import GraphIndex, GraphPairs
+from sensewire.match.compiled.graph_index import NEVER, GraphIndex, GraphPairs, Proposals, crowds
 from sensewire.match.compiled.graph_index import build as build_graphs
 from sensewire.match.compiled.graph_terms import GraphEvents
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
@@ -48,6 +48,10 @@ class Ranked(Protocol):
         ...
 
 
+CROWD = 64
+"""Patterns under one key that are too many to be tried for each event that has it."""
+RARE = 1 / 16
+"""Of the events: clauses that more of them meet by their tests are better found by patterns."""
 Builder = Callable[[Conjunctions, Entries], Ranked]
 
 
@@ -116,6 +120,8 @@ class Segment:
     """The places of the clauses in the index; None where they are all there."""
     graphs: GraphIndex | None
     graph_places: Int32
+    pattern_of: Int32 | None
+    """The pattern of each clause, or −1; None where the index proposes none."""
 
     def __len__(self) -> int:
         return len(self.clauses)
@@ -131,11 +137,14 @@ class Segment:
         of_graphs = 0 if self.graphs is None else self.graphs.without_pivot
         return getattr(self.index, "without_pivot", 0) + of_graphs
 
-    def match_graphs(self, events: GraphEvents, vocabulary: Vocabulary) -> GraphPairs:
+    def match_graphs(
+        self, events: GraphEvents, vocabulary: Vocabulary, proposals: Proposals, budget: int
+    ) -> GraphPairs:
         """Events and the places of the clauses with patterns that they fit."""
         assert self.graphs is not None
-        found = self.graphs.match(events, vocabulary)
-        return found._replace(patterns=self.graph_places[found.patterns])
+        found = self.graphs.match(events, vocabulary, budget=budget, proposals=proposals)
+        rows = [each._replace(patterns=self.graph_places[each.patterns]) for each in found.rows]
+        return found._replace(patterns=self.graph_places[found.patterns], rows=tuple(rows))
 
     def match(
         self, facts: Columns, values: Values, unknown: Mapping[int, Sequence[Unknown]]
@@ -155,12 +164,20 @@ class Segment:
         events, places = self.index.match(_without(entries, loose))
         sure = ~loose[events]
         doubtful = np.flatnonzero(loose).astype(np.int32)
-        everything = self._placed(np.arange(len(self), dtype=np.int32))
+        everything = np.arange(len(self), dtype=np.int32) if self.places is None else self.places
         return (
             np.concatenate((events[sure], np.repeat(doubtful, len(everything)))),
             np.concatenate((self._placed(places[sure]), np.tile(everything, len(doubtful)))),
             loose,
         )
+
+    def are_rare(self, sample: Columns, values: Values) -> Truths:
+        """Which clauses few of the events of a sample meet by their tests; all without a sample."""
+        if not sample.events:
+            return np.ones(len(self), np.bool_)
+        _, places, _ = self.match(sample, values, {})
+        few: Truths = np.bincount(places, minlength=len(self)) <= sample.events * RARE
+        return few
 
     def _placed(self, found: Int32) -> Int32:
         return found if self.places is None else self.places[found]
@@ -200,17 +217,30 @@ def compiled(
     if not is_graph.any():
         return _of_records(catalogue, clauses, build, sample, values)
     graph_places = np.flatnonzero(is_graph).astype(np.int32)
-    places = np.flatnonzero(~is_graph).astype(np.int32)
-    of_records = _of_records(catalogue, clauses.only(~is_graph), build, sample, values)
-    offsets, codes = _chosen(clauses.code_offsets, clauses.codes, np.flatnonzero(is_graph))
-    graphs = build_graphs(codes, offsets, vocabulary)
+    offsets, codes = _chosen(clauses.code_offsets, clauses.codes, graph_places.astype(np.int64))
+    crowd = crowds(codes, offsets, vocabulary)
+    proposed = crowd == NEVER
+    has_tests = (clauses.offsets[1:] > clauses.offsets[:-1])[graph_places]
+    mixed = np.flatnonzero((crowd > CROWD) & has_tests & ~proposed)
+    if len(mixed):
+        places = graph_places[mixed].astype(np.int64)
+        trial = _of_records(catalogue, clauses.at(places), build, sample, values)
+        proposed[mixed] = trial.are_rare(sample, values)
+    is_record = ~is_graph
+    is_record[graph_places[proposed]] = True
+    of_records = _of_records(catalogue, clauses.only(is_record), build, sample, values)
+    pattern_of = None
+    if proposed.any():
+        pattern_of = np.full(len(clauses), -1, np.int32)
+        pattern_of[graph_places[proposed]] = np.flatnonzero(proposed)
     return replace(
         of_records,
         clauses=clauses,
-        places=places,
-        graphs=graphs,
+        places=np.flatnonzero(is_record).astype(np.int32),
+        graphs=build_graphs(codes, offsets, vocabulary, proposed),
         graph_places=graph_places,
         has_judged=bool(clauses.judged.any()),
+        pattern_of=pattern_of,
     )
 
 
@@ -229,7 +259,9 @@ def _of_records(
     index = build(conjunctions, ranking.entries(sample, values)[0])
     has_judged = bool(clauses.judged.any())
     none = np.empty(0, np.int32)
-    return Segment(clauses, ranking, index, catalogue, sample.events, has_judged, None, None, none)
+    return Segment(
+        clauses, ranking, index, catalogue, sample.events, has_judged, None, None, none, None
+    )
 
 
 def _without(entries: Entries, events: Truths) -> Entries:

@@ -173,13 +173,23 @@ def opened(
     ranking = Ranking(catalogue, thresholds, values)
     planned_with, has_judged = meta["planned_with"], meta["has_judged"]
     vocabulary = vocabulary_from(_strings_of("vocabulary", arrays), knowledge)
-    graphs, places = None, None
+    graphs, places, pattern_of = None, None, None
     graph_places = np.empty(0, np.int32)
     if meta["has_graphs"]:
         graphs = GraphIndex.from_arrays(_under("graphs.", arrays))
         places, graph_places = arrays["places"], arrays["graph_places"]
+        pattern_of = arrays.get("pattern_of")
     segment = Segment(
-        clauses, ranking, made, catalogue, planned_with, has_judged, places, graphs, graph_places
+        clauses,
+        ranking,
+        made,
+        catalogue,
+        planned_with,
+        has_judged,
+        places,
+        graphs,
+        graph_places,
+        pattern_of,
     )
     return Opened(catalogue, vocabulary, segment, values, lambda of: _sample_from(arrays, of))
 
@@ -188,7 +198,9 @@ def _of_graphs(segment: Segment) -> dict[str, Array]:
     if segment.graphs is None:
         return {}
     assert segment.places is not None
+    proposing = {} if segment.pattern_of is None else {"pattern_of": segment.pattern_of}
     return {
+        **proposing,
         "places": segment.places,
         "graph_places": segment.graph_places,
         **{f"graphs.{name}": array for name, array in segment.graphs.arrays().items()},
