@@ -197,7 +197,7 @@ class Layered:
             return array("i", wanted.tests).tobytes()
         conjunction = clause.conjunction
         parts = frozenset(conjunction.atoms), frozenset(conjunction.constraints)
-        return (*parts, clause.select, clause.injective, clause.tolerance)
+        return (*parts, clause.select, clause.injective, clause.strict, clause.tolerance)
 
     def add(self, number: int, clause: Clause) -> None:
         with self._lock:

@@ -277,7 +277,6 @@ class GraphIndex:
             tests, shared.local, shared.rows_of,
         )  # fmt: skip
         try:
-            scratch.stamp += 1
             if len(scratch.out_place) < len(self):
                 scratch.make_room(len(self) + _ROOM)
             match: Any = match_wide
@@ -287,6 +286,7 @@ class GraphIndex:
                 budget + 4 * (last - first), event, scratch.out_place,
             )  # fmt: skip
         finally:
+            scratch.stamp += 1
             forget(nodes, asked, shared.local, shared.rows_of)
         pairs = np.full(filled, event, np.int32), scratch.out_place[:filled].copy()
         return pairs, row_words, row_starts
