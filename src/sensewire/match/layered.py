@@ -445,7 +445,7 @@ class Layered:
         for segment in standing.segments:
             if segment.graphs is not None:
                 proposed = proposals.get(segment, NO_PROPOSALS)
-                pairs = segment.match_graphs(graphs, self.vocabulary, proposed, self.budget)
+                pairs = segment.match_graphs(graphs, proposed, self.budget)
                 parts.append(answered(segment, pairs, graphs, asking))
         return joined(parts)
 

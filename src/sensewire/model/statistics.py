@@ -22,9 +22,7 @@ class Statistics:
     events: int
     ambiguous: Mapping[str, int]  # words of several meanings in events, and how often
     unknown: Mapping[str, int]  # functions that failed, with the reason, and for how many events
-    costly: Mapping[
-        str, int
-    ]  # subscriptions whose search passed its budget, and how often
+    costly: Mapping[str, int]  # subscriptions whose search passed its budget, and how often
 
 
 @dataclass(slots=True)

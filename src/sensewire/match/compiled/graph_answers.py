@@ -13,6 +13,7 @@ import numpy as np
 
 from sensewire.match.compiled.conjunctions import Int32, Truths
 from sensewire.match.compiled.graph_index import GraphPairs
+from sensewire.match.compiled.graph_layout import DOUBTFUL, OVER_BUDGET, SELECTS
 from sensewire.match.compiled.graph_terms import GraphEvents
 from sensewire.match.compiled.segment import Segment
 from sensewire.match.judging import Judge
@@ -43,15 +44,19 @@ def answered(segment: Segment, pairs: GraphPairs, events: GraphEvents, asking: A
     row, place = pairs.events, pairs.patterns
     number = segment.clauses.numbers[place]
     kept = asking.alive[number] & ~asking.apart[row]
-    doubtful = kept & (pairs.doubtful | segment.clauses.judged[place]) & ~pairs.over
-    is_sure = kept & ~doubtful & ~pairs.over
-    answers = list(_given_up(row[kept & pairs.over], number[kept & pairs.over], events, asking))
+    some_apart = asking.apart.any()
+    if pairs.said is None and not segment.has_judged and not some_apart:  # as nearly always
+        return Found(row[kept], number[kept])
+    over = pairs.saying(OVER_BUDGET)
+    doubtful = kept & (pairs.saying(DOUBTFUL) | segment.clauses.judged[place]) & ~over
+    is_sure = kept & ~doubtful & ~over
+    answers = list(_given_up(row[kept & over], number[kept & over], events, asking))
     if pairs.rows:
-        with_rows = is_sure & pairs.selects
-        is_sure &= ~pairs.selects
-        answers += _with_rows(segment, pairs, events, asking, with_rows)
+        selects = pairs.saying(SELECTS)
+        answers += _with_rows(segment, pairs, events, asking, is_sure & selects)
+        is_sure &= ~selects
     judged = list(zip(row[doubtful].tolist(), number[doubtful].tolist(), strict=True))
-    if asking.apart.any():
+    if some_apart:
         everything = segment.clauses.numbers[segment.graph_places]
         everything = everything[asking.alive[everything]].tolist()
         judged += [(one, each) for one in np.flatnonzero(asking.apart) for each in everything]

@@ -24,20 +24,18 @@ from sensewire.match.compiled.graph_layout import (
     ANY,
     BLOCK_EDGES,
     DEEPEST,
-    DOUBTFUL,
     EVERY,
     FIRST_BLOCK,
     ITSELF,
-    OVER_BUDGET,
     PLACE_MASK,
     ROWS_OF_NOTHING,
     SLOTS,
     VERTICES,
-    WHOLE_SELECTED,
 )
 from sensewire.match.compiled.graph_narrow import (
     COUNTS,
     INTS,
+    PAIRS_SAY,
     ROWS_FULL,
     ROWS_LISTED,
     match_narrow,
@@ -66,15 +64,21 @@ class GraphRows(NamedTuple):
 
 
 class GraphPairs(NamedTuple):
-    """Events and the patterns that they fit: doubtful, or given up, where it says so."""
+    """Events and the patterns that they fit, each pair once."""
 
     events: Array
     patterns: Array
-    doubtful: Array
-    over: Array
-    selects: Array
+    said: Array | None
+    """What pairs say of themselves; None where none says anything."""
     rows: tuple[GraphRows, ...]
     """Of patterns that select, those of doubtful pairs and such as were given up too."""
+
+    def saying(self, what: int) -> Array:
+        """Which pairs are DOUBTFUL, OVER_BUDGET, or of a pattern that SELECTS."""
+        if self.said is None:
+            return np.zeros(len(self.events), np.bool_)
+        found: Array = (self.said & what) != 0
+        return found
 
 
 class Proposals(NamedTuple):
@@ -87,7 +91,7 @@ class Proposals(NamedTuple):
 NO_PROPOSALS = Proposals(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
-class _Shared(threading.local):
+class _Shared:
     """What a thread needs for any index, kept from call to call."""
 
     def __init__(self) -> None:
@@ -106,7 +110,8 @@ class _Shared(threading.local):
         self.row_words = np.zeros(_ROW_ROOM, np.int32)
         self.row_starts = np.zeros(_ROW_ROOM // 2, np.int64)
 
-    def make_room(self, codes: int, tests: int, properties: int, events: int) -> None:
+    def make_room(self, events: GraphEvents) -> None:
+        codes, tests, properties = len(events.row_of), events.tests, events.properties
         if codes > len(self.local):
             self.local = np.full(2 * codes, -1, np.int32)
         if SLOTS + tests > len(self.place):
@@ -118,14 +123,15 @@ class _Shared(threading.local):
         if 2 * properties > len(self.rows_of):
             self.rows_of = np.zeros(4 * properties, np.int32)
             self.rows_of[2 * ITSELF] = ROWS_OF_NOTHING
-        if events > len(self.over):
-            self.over = np.zeros(2 * events, np.int32)
+        if len(events) > len(self.over):
+            self.over = np.zeros(2 * len(events), np.int32)
 
 
 class _Scratch:
     """What a thread needs for one index."""
 
-    def __init__(self, patterns: int, nodes: int, steps: int) -> None:
+    def __init__(self, shared: _Shared, patterns: int, nodes: int, steps: int) -> None:
+        self.shared = shared
         self.stamp = 1
         self.stamps = np.zeros(patterns, np.int32)
         self.spent = np.zeros(patterns, np.int64)
@@ -143,7 +149,7 @@ class _Scratch:
         self.out_place = np.empty(pairs, np.int32)
 
 
-_shared = _Shared()
+_of_thread = threading.local()
 
 
 class GraphIndex:
@@ -181,7 +187,6 @@ class GraphIndex:
     def match(
         self,
         events: GraphEvents,
-        vocabulary: Vocabulary,
         first: int = 0,
         last: int | None = None,
         budget: int = BUDGET,
@@ -189,28 +194,24 @@ class GraphIndex:
     ) -> GraphPairs:
         """Events and the patterns that they fit: each pair once, in any order."""
         last = len(events) if last is None else last
-        filters, bounds = vocabulary.filters.view, vocabulary.bounds.view
-        tests = len(vocabulary.weights)
-        shared, scratch = _shared, self._own()
-        shared.make_room(events.codes, tests, vocabulary.properties, last - first)
+        scratch = self._own()
+        shared = scratch.shared
+        shared.make_room(events)
         if scratch.stamp + 2 * (last - first) > _LAST_STAMP:
             scratch.stamp = 1
             scratch.stamps[:] = scratch.states[:] = scratch.spent[:] = 0
         proposed, until = self._proposed(proposals, len(events))
-        done: list[tuple[Array, Array]] = []
+        shared.counts[ROWS_LISTED:] = 0
+        pairs: list[tuple[Array, Array]] = []
         rows: list[tuple[Array, Array]] = []
         wide: list[int] = []
-        of_terms = (
-            events.row_of, events.rows, events.lists, events.numbers, filters, bounds,
-            int(events.asks_any),
-        )  # fmt: skip
-        while first < last:
+        while True:
             narrow: Any = match_narrow
-            shared.counts[ROWS_LISTED] = shared.counts[ROWS_FULL] = 0
             filled, stopped, left = narrow(
-                *self._tables[:-1],
+                *self._tables,
                 events.subject, events.property, events.object, events.offsets, events.homes,
-                *of_terms, proposed, until, first, last, budget,
+                events.row_of, events.rows, events.lists, events.numbers, events.filters,
+                events.bounds, events.asks_any, proposed, until, first, last, budget,
                 shared.local, shared.place, shared.members, shared.rows_of, shared.adjacent,
                 shared.ints, scratch.longs, shared.floats, scratch.stamps, scratch.spent,
                 scratch.states, shared.counts, scratch.survivors, scratch.frames, scratch.choices,
@@ -220,33 +221,41 @@ class GraphIndex:
             scratch.stamp += stopped - first + 1  # the event that it stopped before is tried again
             if left:
                 wide += shared.over[:left].tolist()
-            listed = int(shared.counts[ROWS_LISTED])
-            if listed:
-                starts = shared.row_starts[: listed + 1].copy()
-                rows.append((shared.row_words[: starts[-1]].copy(), starts))
-            if shared.counts[ROWS_FULL]:
-                shared.row_words = np.zeros(4 * len(shared.row_words), np.int32)
-                shared.row_starts = np.zeros(4 * len(shared.row_starts), np.int64)
+            if len(shared.row_starts) and shared.counts[ROWS_LISTED]:
+                rows.append(self._listed(shared))
             if filled > _ROOM:
-                done.append((scratch.out_event[:filled], scratch.out_place[:filled]))
+                pairs.append((scratch.out_event[:filled], scratch.out_place[:filled]))
                 scratch.make_room(len(self) + max(_ROOM, filled + filled // 4))
             else:
-                done.append((scratch.out_event[:filled].copy(), scratch.out_place[:filled].copy()))
+                pairs.append((scratch.out_event[:filled].copy(), scratch.out_place[:filled].copy()))
             first = stopped
+            if first == last:
+                break
+            self._make_room_for_rows(shared)
         for event in wide:
             of_event = proposed[until[event] : until[event + 1]] if len(until) else proposed
-            pairs, row_words, row_starts = self._wide(
-                event, events, of_terms, tests, budget, of_event
-            )
-            done.append(pairs)
-            rows.append((row_words, row_starts))
-        if len(done) == 1:
-            return self._pairs(*done[0], rows)
-        return self._pairs(
-            np.concatenate([found for found, _ in done] or [np.empty(0, np.int32)]),
-            np.concatenate([found for _, found in done] or [np.empty(0, np.int32)]),
-            rows,
-        )
+            found, listed = self._wide(event, events, budget, of_event)
+            pairs.append(found)
+            rows.append(listed)
+        found_events, said = pairs[0]
+        if len(pairs) > 1:
+            found_events = np.concatenate([each for each, _ in pairs])
+            said = np.concatenate([each for _, each in pairs])
+        if not wide and not shared.counts[PAIRS_SAY]:
+            return GraphPairs(found_events, said, None, ())
+        return GraphPairs(found_events, said & PLACE_MASK, said, self._rows(rows) if rows else ())
+
+    def _listed(self, shared: _Shared) -> tuple[Array, Array]:
+        """The rows that the kernel listed, taken out of its scratch."""
+        starts = shared.row_starts[: int(shared.counts[ROWS_LISTED]) + 1].copy()
+        shared.counts[ROWS_LISTED] = 0
+        return shared.row_words[: starts[-1]].copy(), starts
+
+    def _make_room_for_rows(self, shared: _Shared) -> None:
+        if shared.counts[ROWS_FULL]:
+            shared.counts[ROWS_FULL] = 0
+            shared.row_words = np.zeros(4 * len(shared.row_words), np.int32)
+            shared.row_starts = np.zeros(4 * len(shared.row_starts), np.int64)
 
     def _proposed(self, proposals: Proposals, events: int) -> tuple[Array, Array]:
         """The places of proposed patterns, and until where each event's go; nothing without."""
@@ -258,54 +267,35 @@ class GraphIndex:
         return self._place_of[proposals.patterns], until
 
     def _wide(
-        self,
-        event: int,
-        events: GraphEvents,
-        of_terms: tuple[Any, ...],
-        tests: int,
-        budget: int,
-        proposed: Array,
-    ) -> tuple[tuple[Array, Array], Array, Array]:
-        """One event of any size."""
-        shared, scratch = _shared, self._own()
-        row_of, rows, lists, *_, asks_any = of_terms
+        self, event: int, events: GraphEvents, budget: int, proposed: Array
+    ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """The pairs and the rows of one event of any size."""
+        scratch = self._own()
+        shared, places = scratch.shared, self._tables[-1]
         first, last = int(events.offsets[event]), int(events.offsets[event + 1])
         subject, property = events.subject[first:last], events.property[first:last]
         home = int(events.homes[event])
         nodes, ends, edges, by_vertex, by_test, asked = prepared(
-            subject, property, events.object[first:last], home, row_of, rows, lists, asks_any,
-            tests, shared.local, shared.rows_of,
+            subject, property, events.object[first:last], home, events.row_of, events.rows,
+            events.lists, events.asks_any, events.tests, shared.local, shared.rows_of,
         )  # fmt: skip
         try:
             if len(scratch.out_place) < len(self):
                 scratch.make_room(len(self) + _ROOM)
             match: Any = match_wide
             filled, row_words, row_starts = match(
-                *self._tables[:-1], property, home, *of_terms, tests, shared.local, shared.rows_of,
-                nodes, ends, edges, by_vertex, by_test, proposed, scratch.stamps, scratch.stamp,
-                budget + 4 * (last - first), event, scratch.out_place,
+                *self._tables[:-1], property, home, events.row_of, events.rows, events.lists,
+                events.numbers, events.filters, events.bounds, events.asks_any, events.tests,
+                shared.local, shared.rows_of, nodes, ends, edges, by_vertex, by_test, proposed,
+                scratch.stamps, scratch.stamp, budget + 4 * (last - first), event,
+                scratch.out_place,
             )  # fmt: skip
         finally:
             scratch.stamp += 1
             forget(nodes, asked, shared.local, shared.rows_of)
-        pairs = np.full(filled, event, np.int32), scratch.out_place[:filled].copy()
-        return pairs, row_words, row_starts
-
-    def _pairs(self, events: Array, said: Array, rows: Sequence[tuple[Array, Array]]) -> GraphPairs:
-        wholes, whole_at, places = self._tables[-3:]
-        place = said & PLACE_MASK
-        selects = np.zeros(len(said), np.bool_)
-        if len(whole_at):
-            at = whole_at[place]
-            selects = (at >= 0) & (wholes[at + WHOLE_SELECTED] > 0)
-        return GraphPairs(
-            events,
-            places[place],
-            (said & DOUBTFUL) != 0,
-            (said & OVER_BUDGET) != 0,
-            selects,
-            self._rows(rows) if rows else (),
-        )
+        said = scratch.out_place[:filled]
+        said = places[said & PLACE_MASK] | (said & ~PLACE_MASK)
+        return (np.full(filled, event, np.int32), said), (row_words, row_starts)
 
     def _rows(self, parts: Sequence[tuple[Array, Array]]) -> tuple[GraphRows, ...]:
         """Rows that lie one after another, by how many variables they have, each once."""
@@ -320,11 +310,14 @@ class GraphIndex:
         return tuple(found)
 
     def _own(self) -> _Scratch:
-        scratch = getattr(self._scratch, "scratch", None)
+        scratch: _Scratch | None = getattr(self._scratch, "scratch", None)
         if scratch is None:
+            shared = getattr(_of_thread, "shared", None)
+            if shared is None:
+                shared = _of_thread.shared = _Shared()
             sizes = self._tables[0]
             scratch = self._scratch.scratch = _Scratch(
-                int(sizes[SIZE_PATTERNS]), int(sizes[SIZE_NODES]), int(sizes[SIZE_STEPS])
+                shared, int(sizes[SIZE_PATTERNS]), int(sizes[SIZE_NODES]), int(sizes[SIZE_STEPS])
             )
         return scratch
 

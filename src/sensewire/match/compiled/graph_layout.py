@@ -81,10 +81,11 @@ FLAT = 3
 WHOLE_STEPS, WHOLE_FLAGS, WHOLE_UNTIL, WHOLE_SELECTED = range(4)
 WHOLE = 4
 
-# What a pair says beside the pattern's place
+# What a pair says beside the pattern's place, or its number
 DOUBTFUL = 1 << 30
 OVER_BUDGET = 1 << 29
-PLACE_MASK = (1 << 29) - 1
+SELECTS = 1 << 28
+PLACE_MASK = (1 << 28) - 1
 
 # Filters: what is asked of a vertex that tests cannot say
 NOT_TEST, OF_NUMBER, OF_INSTANT, OF_MANY = 1, 2, 3, 4

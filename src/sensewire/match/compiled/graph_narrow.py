@@ -29,6 +29,7 @@ from sensewire.match.compiled.graph_layout import (
     PLACE_MASK,
     ROW,
     ROW_FLAGS,
+    SELECTS,
     SERVES,
     SERVES_END,
     SLOTS,
@@ -65,11 +66,11 @@ HIT_KEYS = HITS + MOST_KEYS
 INTS = HIT_KEYS + MOST_KEYS
 """Then come the frames of searches."""
 NOT_NARROW = -1
-COUNTS = 7
-MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS, ROWS_LISTED, ROWS_FULL = range(
-    COUNTS
-)
-"""What an event came to; how many rows are listed, and whether there was no room for more."""
+COUNTS = 8
+MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS = range(5)
+ROWS_LISTED, ROWS_FULL, PAIRS_SAY = range(5, COUNTS)
+"""What an event came to; how many rows are listed, and whether there was no room for more; what
+some pair says beside its pattern."""
 
 
 @inlined
@@ -343,7 +344,7 @@ def _hits(table: Array, postings: Array, shift: Number, count: Number, ints: Arr
 def match_narrow(
     sizes: Array, table: Array, postings: Array, shapes: Array, in_keys: Array,
     nodes: Array, links: Array, tails: Array, listed: Array, ends: Array, in_trie: Array,
-    wholes: Array, whole_at: Array,
+    wholes: Array, whole_at: Array, places: Array,
     subject: Array, property: Array, object: Array, offsets: Array, homes: Array, row_of: Array,
     rows: Array, lists: Array, numbers: Array, filters: Array, bounds: Array, asks_any: Number,
     proposed: Array, proposed_until: Array, begin: Number, end: Number, budget: Number,
@@ -415,6 +416,7 @@ def match_narrow(
                 at = int64(whole_at[out_place[pair] & PLACE_MASK])
                 is_sure = not out_place[pair] & (DOUBTFUL | OVER_BUDGET)
                 if at >= 0 and wholes[at + WHOLE_SELECTED] and is_sure:
+                    out_place[pair] |= SELECTS
                     made = list_rows(
                         pair, event, wholes, whole_at, place, members, rows_of, adjacent,
                         literals, row_of, rows, numbers, filters, bounds, ints, longs, floats,
@@ -428,7 +430,10 @@ def match_narrow(
                 counts[ROWS_LISTED] = rows_before
                 filled = before
         for pair in range(before, filled):
+            said = out_place[pair]
             out_event[pair] = event
+            out_place[pair] = places[said & PLACE_MASK] | (said & ~PLACE_MASK)
+            counts[PAIRS_SAY] |= said & ~PLACE_MASK
         _clear(
             property, first, row_of, rows, lists, asks_any, local, place, members, rows_of,
             adjacent, ints, counts, facts,

@@ -22,6 +22,7 @@ from sensewire.match.compiled.graph_layout import (
     INJECTIVE,
     NEGATED,
     OVER_BUDGET,
+    PLACE_MASK,
     PLACED,
     POSTING,
     SLOT_MASK,
@@ -285,7 +286,7 @@ def list_rows(
     """Write the rows of a pair that was found, the same one perhaps several times; how many rows
     there are then, or −1 for want of room. A pair that turns out to be doubtful, or too costly,
     says so."""
-    number = out_place[pair]
+    number = out_place[pair] & PLACE_MASK
     at = int64(whole_at[number])
     steps, selected = wholes[at + WHOLE_STEPS], wholes[at + WHOLE_SELECTED]
     used = used_at_first(wholes[at + WHOLE_FLAGS], members, literals)

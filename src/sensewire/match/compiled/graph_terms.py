@@ -60,8 +60,12 @@ class GraphEvents:
     rows: Int32
     lists: Int32
     numbers: npt.NDArray[np.float64]
-    asks_any: bool
-    codes: int
+    filters: Int32
+    bounds: npt.NDArray[np.float64]
+    asks_any: int
+    tests: int
+    properties: int
+    """How many tests and properties there were."""
     terms: Sequence[Term]
     """What the codes of vertices stand for."""
     odd: frozenset[int]
@@ -126,8 +130,11 @@ class TermRows:
             self._rows.view,
             self._lists.view,
             self._numbers.view,
-            self._vocabulary.asks_any,
-            len(row_of),
+            self._vocabulary.filters.view,
+            self._vocabulary.bounds.view,
+            int(self._vocabulary.asks_any),
+            len(self._vocabulary.weights),
+            self._vocabulary.properties,
             columns.terms,
             odd | too_long,
         )

@@ -52,6 +52,7 @@ from sensewire.match.compiled.graph_layout import (
     POSTING,
     ROW,
     ROW_FLAGS,
+    SELECTS,
     SERVES,
     SERVES_END,
     SLOT_MASK,
@@ -529,6 +530,7 @@ def match_wide(
         selected = wholes[at + WHOLE_SELECTED]
         if selected == 0:
             continue
+        out_place[pair] |= SELECTS
         resumed, left = int64(FROM_START), budget
         while True:
             taken_up = _taken_at_first(wholes[at + WHOLE_FLAGS], used, home_vertex)

@@ -137,12 +137,10 @@ class Segment:
         of_graphs = 0 if self.graphs is None else self.graphs.without_pivot
         return getattr(self.index, "without_pivot", 0) + of_graphs
 
-    def match_graphs(
-        self, events: GraphEvents, vocabulary: Vocabulary, proposals: Proposals, budget: int
-    ) -> GraphPairs:
+    def match_graphs(self, events: GraphEvents, proposals: Proposals, budget: int) -> GraphPairs:
         """Events and the places of the clauses with patterns that they fit."""
         assert self.graphs is not None
-        found = self.graphs.match(events, vocabulary, budget=budget, proposals=proposals)
+        found = self.graphs.match(events, budget=budget, proposals=proposals)
         rows = [each._replace(patterns=self.graph_places[each.patterns]) for each in found.rows]
         return found._replace(patterns=self.graph_places[found.patterns], rows=tuple(rows))
 
