@@ -92,9 +92,14 @@ class Dispatch:
         asked = features_of(clause)
         matcher = self._accepting(asked)
         names: Names = ()
-        if matcher is not self.matchers[0] or matcher.wants_canonical or asked & _OF_VARIABLES:
-            clause, names = _named(clause)
-        key = matcher.key(clause)
+        key: Hashable | None = None
+        has_variables = asked & _OF_VARIABLES
+        if matcher is self._of_facts and has_variables and clause.select is None:
+            key = self._of_facts.key_as_written(clause)
+        if key is None:
+            if matcher is not self.matchers[0] or matcher.wants_canonical or has_variables:
+                clause, names = _named(clause)
+            key = matcher.key(clause)
         number = self._numbers.get(key)
         if number is None or number not in self._users:
             number = self._next

@@ -25,6 +25,7 @@ from sensewire.match.compiled.catalogue import Catalogue, Wanted
 from sensewire.match.compiled.conjunctions import Int32, Truths
 from sensewire.match.compiled.facts import Reader, Translation
 from sensewire.match.compiled.graph_answers import Asking, answered
+from sensewire.match.compiled.graph_canonical import canonical
 from sensewire.match.compiled.graph_coding import (
     coded,
     has_patterns,
@@ -189,6 +190,15 @@ class Layered:
         with self._lock:
             self._compile_pending()
         return sum(segment.without_pivot for segment in self._segments)
+
+    def key_as_written(self, clause: Clause) -> Hashable | None:
+        """The key of a clause whose variables may have any names; None where they must not."""
+        with self._lock:
+            wanted = self._wanted(clause)
+        if not wanted.sure or not wanted.code:
+            return None
+        code, is_told_apart = canonical(np.array(wanted.code, np.int32))
+        return (code.tobytes(), clause.strict) if is_told_apart else None
 
     def key(self, clause: Clause) -> Hashable:
         with self._lock:

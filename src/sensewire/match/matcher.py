@@ -100,6 +100,10 @@ class Matcher(Protocol):
 class FactMatcher(Matcher, Protocol):
     """A matcher that takes the facts of records too, without their becoming events."""
 
+    def key_as_written(self, clause: Clause) -> Hashable | None:
+        """The key of a clause whose variables may have any names; None where they must not."""
+        ...
+
     def asks_for(self, property: Term) -> bool:
         """Whether some clause asks for a property."""
         ...

@@ -13,6 +13,7 @@ occurs; in an injective pattern it is one vertex, so there it is a variable with
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from sensewire.match.compiled.graph_layout import (
@@ -150,9 +151,14 @@ class _Coding:
         self._count = 0  # of variables, those inside of nots included
         self._block = _Block()
         self._nots: list[_Block] = []
-        self._mentions = Counter(_mentioned(clause.conjunction))
-        self._mentions.update(clause.select or ())
         self._scoped = bool(vocabulary.knowledge.content.scopes)
+
+    @cached_property
+    def _mentions(self) -> Counter[Variable | Constant]:
+        """How often variables, and constants of patterns, are named."""
+        found = Counter(_mentioned(self._clause.conjunction))
+        found.update(self._clause.select or ())
+        return found
 
     def coded(self) -> Coded:
         conjunction = self._clause.conjunction
@@ -160,10 +166,11 @@ class _Coding:
             _, conjunction = graded(conjunction)
         self._atoms(conjunction)
         negated = [atom for atom in conjunction.atoms if isinstance(atom, Not)]
-        bound = frozenset(bound_by(conjunction))
-        for atom in negated:
-            if not self._not(atom.body, bound):
-                self._sure = False
+        if negated:
+            bound = frozenset(bound_by(conjunction))
+            for atom in negated:
+                if not self._not(atom.body, bound):
+                    self._sure = False
         return Coded(self._code(), self._sure)
 
     def _atoms(self, conjunction: Conjunction) -> None:
@@ -233,7 +240,8 @@ class _Coding:
         if isinstance(pattern.property, Variable):
             self._vocabulary.any_property()
             property = ANY_PROPERTY
-            if self._mentions[pattern.property] > 1:
+            of_derived = self._clause.strict and self._vocabulary.knowledge.mappings
+            if self._mentions[pattern.property] > 1 or of_derived:
                 self._sure = False
         else:
             property = self._vocabulary.property_of(pattern.property, self._clause.strict)
@@ -276,7 +284,7 @@ class _Coding:
                     self._sure = False
                     return self._variable(object())
                 else:
-                    test = self._vocabulary.test(Equal(part))
+                    test = self._vocabulary.constant(part)
                 return self._one_vertex(part, test) if self._clause.injective else test
 
     def _one_vertex(self, part: Constant | Home, test: int) -> int:

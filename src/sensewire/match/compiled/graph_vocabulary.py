@@ -105,11 +105,13 @@ class Vocabulary:
         self._attributes = Attributes(knowledge)
         self._flags = Flags(knowledge)
         self._tests: dict[Hashable, int] = {("home",): HOME}
+        self._constants: dict[Constant, int] = {}
         self._same: dict[Term, int] = {}
         self._strictly: dict[Term, int] = {}
         self._unary: list[tuple[int, Unary]] = []
         self._filters: dict[Hashable, int] = {}
         self._properties: dict[Hashable, int] = {}
+        self._asked_properties: dict[Constant, int] = {}
         self._of_attribute: dict[int, int] = {}
         self._strict_properties: dict[Term, int] = {}
         self._member_properties: list[int] = []
@@ -130,6 +132,13 @@ class Vocabulary:
         number, is_new = self._test(("test", condition), weight)
         if is_new:
             self._flags.add(number, condition, None)
+        return number
+
+    def constant(self, constant: Constant) -> int:
+        """The number of being what a constant stands for."""
+        number = self._constants.get(constant)
+        if number is None:
+            number = self._constants[constant] = self.test(Equal(constant))
         return number
 
     def same(self, term: Term) -> int:
@@ -274,6 +283,9 @@ class Vocabulary:
                 self._strict_properties[term] = number
                 self.reads_strictly = True
             return number
+        known = self._asked_properties.get(constant)
+        if known is not None:
+            return known
         attribute = self._attributes.number(constant)
         reads = constant.reading is Reading.MEANING and attribute in self._attributes.served_by(
             MEMBER
@@ -285,6 +297,7 @@ class Vocabulary:
             if reads:
                 self._member_properties.append(number)
                 self.reads_members = True
+        self._asked_properties[constant] = number
         return number
 
     def _property(self, key: Hashable) -> tuple[int, bool]:
