@@ -134,7 +134,7 @@ class _Scratch:
         self.shared = shared
         self.stamp = 1
         self.stamps = np.zeros(patterns, np.int32)
-        self.spent = np.zeros(patterns, np.int64)
+        self.spent = np.zeros(patterns + nodes, np.int64)  # of patterns, then of tries
         self.states = np.zeros(nodes, np.int64)
         self.longs = np.zeros(FRAMES + 2 * (steps + 8), np.uint64)
         self.survivors = np.zeros(nodes + 8, np.int32)

@@ -433,6 +433,9 @@ def search_trie(
 ) -> Number:  # fmt: skip
     """Try all patterns of a trie; how many pairs are filled then.
 
+    What the searches of an event take together has a limit, past which the patterns are tried each
+    by itself; what they took is kept behind what patterns did.
+
     `survivors` are the children that are still to be tried, of all open nodes; `frames` has where
     an open node's begin and end, and which it is; `choices` has, for each survivor and then for
     each open node, where its vertex may be, and the vertices that are used.
@@ -441,6 +444,10 @@ def search_trie(
     root = int64(postings[at + 4])
     if _is_done(root, states, now):
         return filled
+    of_trie = len(stamps) + root
+    patterns = int64(postings[at + 6] - postings[at + 5])
+    limit = _left(of_trie, spent, now, budget + _SEEN_FROM * patterns)
+    is_over = limit <= 0
     variables = postings[at + 3] & 3
     _bound(x, y, variables, place, members)
     used, is_free = uint64(0), True
@@ -460,7 +467,7 @@ def search_trie(
     node = root
     frames[0] = 0
     frames[1] = 0
-    while True:
+    while not is_over:
         # The children of a node that was bound, tried at once.
         begin = int64(frames[3 * depth + 1])
         count = begin
@@ -485,12 +492,8 @@ def search_trie(
             choices[count] = domain
             count += 1 if domain != uint64(0) and not _is_done(child, states, now) else 0
         taken += links[4 * node + 4] - links[4 * node] + 1
-        if taken > budget:
-            return _one_by_one(
-                at, x, y, postings, nodes, links, tails, ends, in_trie, place, members, rows_of,
-                adjacent, literals, row_of, rows, numbers, filters, bounds, ints, longs, floats,
-                stamps, spent, now, budget, program, out_place, filled,
-            )  # fmt: skip
+        if taken > limit:
+            break
         frames[3 * depth] = begin
         frames[3 * depth + 1] = count
         frames[3 * depth + 2] = -1
@@ -517,19 +520,15 @@ def search_trie(
                     holds, doubtful = True, False
                     if steps > 0:
                         outcome, doubtful, more = run(
-                            tails, 3 * tail, steps, used, budget - taken, FROM_START, place,
+                            tails, 3 * tail, steps, used, limit - taken, FROM_START, place,
                             members, rows_of, adjacent, literals, ints, row_of, rows, numbers,
                             filters, bounds, longs, floats,
                         )  # fmt: skip
                         holds = outcome == YES
                         taken += more
                         if outcome == OVER:
-                            return _one_by_one(
-                                at, x, y, postings, nodes, links, tails, ends, in_trie, place,
-                                members, rows_of, adjacent, literals, row_of, rows, numbers,
-                                filters, bounds, ints, longs, floats, stamps, spent, now, budget,
-                                program, out_place, filled,
-                            )  # fmt: skip
+                            is_over = True
+                            break
                     if holds:
                         mark = said | (DOUBTFUL if doubtful else 0)
                         filled = _listed_at(
@@ -545,8 +544,11 @@ def search_trie(
                 choices[of_frames + 2 * depth] = choices[entry]
             else:
                 if depth == 0:
+                    _spend(of_trie, taken, spent, now)
                     return filled
                 depth -= 1
+        if is_over:
+            break
         domain = choices[of_frames + 2 * depth]
         what = uint64(nodes[4 * node + 2])
         slot = what & uint64(SLOT_MASK)
@@ -558,3 +560,9 @@ def search_trie(
             used |= low & ~literals
         depth += 1
         frames[3 * depth + 1] = frames[3 * (depth - 1) + 1]
+    _spend(of_trie, max(taken, limit) + 1, spent, now)
+    return _one_by_one(
+        at, x, y, postings, nodes, links, tails, ends, in_trie, place, members, rows_of,
+        adjacent, literals, row_of, rows, numbers, filters, bounds, ints, longs, floats, stamps,
+        spent, now, budget, program, out_place, filled,
+    )  # fmt: skip
