@@ -8,8 +8,9 @@ from sensewire.engine import Engine
 from sensewire.explain.explanation import Outcome
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.language.parse import parse
-from sensewire.match.dispatch import MATCHERS
 from sensewire.model.event import Event
+from sensewire.model.features import Feature
+from sensewire.testing.agreement import takers
 from tests.explain.test_inquiry import SHOP, broken
 
 UNKNOWN = {"part": 1, "whole": 0}
@@ -75,7 +76,7 @@ def test_injective_is_named_where_it_refuses() -> None:
     assert "a vertex of its own for each name" in str(engine.explain("s", event))
 
 
-@pytest.mark.parametrize("matcher", ["auto", *MATCHERS])
+@pytest.mark.parametrize("matcher", ["auto", *takers([Feature.EQUAL])])
 def test_classes_that_an_event_declares_are_read_in_the_scope_of_types(
     tmp_path: Path, matcher: str
 ) -> None:
@@ -88,7 +89,7 @@ def test_classes_that_an_event_declares_are_read_in_the_scope_of_types(
     assert "cat" in str(engine.explain("s", event)).partition("(e, pet, p)")[2]
 
 
-@pytest.mark.parametrize("matcher", ["auto", *MATCHERS])
+@pytest.mark.parametrize("matcher", ["auto", *takers([Feature.EQUAL])])
 def test_an_attribute_of_two_roots_is_found_under_both(tmp_path: Path, matcher: str) -> None:
     (tmp_path / "o.ttl").write_text(
         "@prefix : <http://x.org/o#> . @prefix y: <http://y.org/> ."

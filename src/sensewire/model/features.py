@@ -19,6 +19,7 @@ from sensewire.model.conditions import (
     Order,
     Reading,
     Text,
+    Variable,
     constants_of,
 )
 from sensewire.model.subscription import (
@@ -50,6 +51,7 @@ class Feature(StrEnum):
     NEGATED_PREDICATE = "not before one predicate"
     NEGATION = "not before anything but one predicate"
     PATTERN = "triple patterns"
+    PROPERTY_VARIABLE = "variables for the properties of triple patterns"
     OPERATOR = "operator calls"
     BIND = "bind"
     CONSTRAINT = "constraints"
@@ -112,6 +114,8 @@ def _features_inside(conjunction: Conjunction) -> Iterator[Feature]:
                     yield Feature.EXACT
             case TriplePattern():
                 yield Feature.PATTERN
+                if isinstance(atom.property, Variable):
+                    yield Feature.PROPERTY_VARIABLE
             case OperatorCall():
                 yield Feature.OPERATOR
             case Bind():

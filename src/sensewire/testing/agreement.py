@@ -4,7 +4,7 @@ Inside what a matcher accepts it equals the oracle; outside it raises. There are
 it accepts is read from the matcher itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from sensewire.engine import Engine
@@ -64,6 +64,15 @@ def agree(
         oracle.remove(name)
     after = _compared(tested, oracle, events, matcher)
     return Agreement(len(taken), before[0] + after[0], before[1] + after[1])
+
+
+def takers(asked: Collection[Feature]) -> tuple[str, ...]:
+    """The matchers that take clauses with these features, by what they say themselves.
+
+    >>> takers([Feature.EQUAL, Feature.NEGATED_PREDICATE])
+    ('compiled', 'compiled_counting', 'counting', 'oracle')
+    """
+    return tuple(name for name in MATCHERS if _accepted(name, Knowledge(), {}).issuperset(asked))
 
 
 def _accepted(
