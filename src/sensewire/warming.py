@@ -165,6 +165,20 @@ def match_ranks() -> None:
             index.match(entries)
 
 
+def merge_graphs() -> None:
+    """The baseline of graph patterns: with rows, and without."""
+    import numpy as np
+
+    from sensewire.match.merged_graph import MergedGraph, Triples
+
+    subject, object = np.array([5, 6, -1], np.int32), np.array([6, -1, 6], np.int32)
+    property, offsets = np.array([1, 2, 2], np.int32), np.array([0, 2, 3])
+    graph = MergedGraph.build(offsets, subject, property, object)
+    graph.match_many(offsets, abs(object), property, abs(subject))
+    triples = Triples(offsets, abs(subject), property, abs(object), subject, object)
+    graph.rows(triples, np.ones(2, np.bool_), 1_000)
+
+
 def read_graphs() -> None:
     """Lines of N-Quads to events in columns: escaped, odd, bad, and more than there is room for."""
     from sensewire.events.decoding import Decoding
@@ -188,6 +202,7 @@ STORY: tuple[Callable[[], None], ...] = (
     look_up_strings,
     hash_ids,
     match_ranks,
+    merge_graphs,
     read_graphs,
 )
 """The chapters; each can be told without the others."""

@@ -46,10 +46,17 @@ def _compiled_counting(knowledge: Knowledge, operators: Mapping[str, Operator]) 
     )
 
 
+def _gtopss_compiled(knowledge: Knowledge, operators: Mapping[str, Operator]) -> Matcher:
+    from sensewire.match.gtopss_compiled import GToPSS
+
+    return GToPSS(knowledge)
+
+
 MATCHERS: Mapping[str, Maker] = {
     "compiled": _compiled,
     "compiled_counting": _compiled_counting,
     "counting": lambda knowledge, operators: Counting(knowledge),
+    "gtopss_compiled": _gtopss_compiled,
     "oracle": lambda knowledge, operators: Oracle(knowledge, operators),
 }
 """The matchers by the names of their files."""
