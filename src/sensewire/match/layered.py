@@ -52,7 +52,7 @@ from sensewire.model.derived import Unknown
 from sensewire.model.event import Event, Fact
 from sensewire.model.facts import Facts
 from sensewire.model.features import PREDICATES, Feature
-from sensewire.model.terms import RDF_TYPE, Term
+from sensewire.model.terms import Term
 
 SMALL = 8_192
 """Clauses that are compiled while the caller waits."""
@@ -335,7 +335,7 @@ class Layered:
             values = self._values
             columns = replace(NO_FACTS, events=len(homes))
             if any(segment.has_records for segment in self._segments):
-                columns = self._reader.columns(_at_home(facts, homes))
+                columns = self._reader.columns_at_home(facts, homes)
                 self._sample.note(columns)
                 if self._is_planned_blindly():
                     self._merge_if_many()
@@ -565,22 +565,6 @@ class Layered:
             if lessons is not self._lessons:  # which came meanwhile
                 self._outdated += (made,)
         return made
-
-
-def _at_home(facts: FactColumns, homes: Int32) -> list[tuple[Term | None, list[Fact]]]:
-    """The facts of home vertices, and the classes of vertices, of each event."""
-    terms = facts.terms
-    event = np.repeat(np.arange(len(homes)), np.diff(facts.offsets))
-    of_types = [code for code in np.unique(facts.property).tolist() if terms[code] == RDF_TYPE]
-    kept = (facts.subject == homes[event]) | np.isin(facts.property, of_types)
-    made: list[tuple[Term | None, list[Fact]]] = [
-        (None if home < 0 else terms[home], []) for home in homes.tolist()
-    ]
-    columns = (facts.subject[kept], facts.property[kept], facts.object[kept])
-    codes = zip(*(column.tolist() for column in columns), strict=True)
-    for row, (subject, property, value) in zip(event[kept].tolist(), codes, strict=True):
-        made[row][1].append(Fact(terms[subject], terms[property], terms[value]))
-    return made
 
 
 def _nothing_saved(number: int) -> Clause:

@@ -13,6 +13,7 @@ from sensewire.match.compiled.growing import Growing
 from sensewire.match.compiled.ranking import Columns
 from sensewire.match.compiled.values import Values, Word, is_plain_number
 from sensewire.model import datatypes
+from sensewire.model.batch import FactColumns
 from sensewire.model.event import Fact
 from sensewire.model.facts import DOUBLE, INTEGER, NO_WORD, WORD, Doubles, Facts
 from sensewire.model.terms import RDF_TYPE, Kind, Term, string, term_of
@@ -54,34 +55,26 @@ class Reader:
                     plan = self._planned(name)
                 if plan is None:
                     continue
-                of_property, ranks_numbers, words = plan
                 event.append(row)
-                property.append(of_property)
+                property.append(plan.property)
                 if value.kind is _STRING:
-                    known = words.get(value.text)
+                    known = plan.words.get(value.text)
                     if known is None:
-                        known = words[value.text] = self.values.word(Word(of_property, value))
+                        known = plan.words[value.text] = self.values.word(
+                            Word(plan.property, value)
+                        )
                     kind.append(WORD)
                     word.append(known)
                     number.append(0.0)
-                    continue
-                if ranks_numbers and is_plain_number(value):
-                    kind.append(DOUBLE if value.datatype == datatypes.DOUBLE else INTEGER)
-                    word.append(NO_WORD)
-                    number.append(float(value.text))
                     continue
                 declared: tuple[Term, ...] = ()
                 if value.kind in _SUBJECTS:
                     types = _types(facts) if types is None else types
                     declared = tuple(types.get(value, ()))
-                known = words.get(value) if not declared else None
-                if known is None:
-                    known = self.values.word(Word(of_property, value, declared))
-                    if not declared:
-                        words[value] = known
-                kind.append(WORD)
+                form, known, of_number = self._read(plan, value, declared)
+                kind.append(form)
                 word.append(known)
-                number.append(0.0)
+                number.append(of_number)
         # By way of `array`, which takes a list in half of the time that numpy needs.
         return Columns(
             len(events),
@@ -92,12 +85,79 @@ class Reader:
             np.frombuffer(array("d", number), np.float64),
         )
 
+    def _read(
+        self, plan: "_Plan", value: Term, declared: tuple[Term, ...] = ()
+    ) -> tuple[int, int, float]:
+        """The kind, word and number of a value."""
+        if plan.ranks_numbers and is_plain_number(value):
+            form = DOUBLE if value.datatype == datatypes.DOUBLE else INTEGER
+            return form, NO_WORD, float(value.text)
+        if declared:
+            return WORD, self.values.word(Word(plan.property, value, declared)), 0.0
+        key = value.text if value.kind is _STRING else value
+        known = plan.words.get(key)
+        if known is None:
+            known = plan.words[key] = self.values.word(Word(plan.property, value))
+        return WORD, known, 0.0
+
+    def columns_at_home(self, facts: FactColumns, homes: Int32) -> Columns:
+        """The columns of events of which all facts are columns: those of home vertices.
+
+        Cost: linear in the facts, and a look-up for each distinct property and value.
+        """
+        terms = facts.terms
+        event = np.repeat(np.arange(len(homes)), np.diff(facts.offsets))
+        properties = np.unique(facts.property).tolist()
+        plans: dict[int, _Plan] = {}
+        for code in properties:
+            plan = self._plan_of(terms[code])
+            if plan is not None:
+                plans[code] = plan
+        is_read = (facts.subject == homes[event]) & np.isin(facts.property, list(plans))
+        rows = np.flatnonzero(is_read)
+        kind = np.zeros(len(rows), np.uint8)
+        word = np.empty(len(rows), np.int32)
+        number = np.zeros(len(rows), np.float64)
+        pairs = (facts.property[rows].astype(np.int64) << 32) | facts.object[rows]
+        distinct, places = np.unique(pairs, return_inverse=True)
+        read = [
+            self._read(plans[pair >> 32], terms[pair & 0xFFFFFFFF]) for pair in distinct.tolist()
+        ]
+        if read:
+            kinds, words, numbers = zip(*read, strict=True)
+            places = places.reshape(-1)
+            kind, word = np.array(kinds, np.uint8)[places], np.array(words, np.int32)[places]
+            number = np.array(numbers, np.float64)[places]
+        of_types = [code for code in properties if terms[code] == RDF_TYPE]
+        is_type = np.flatnonzero(np.isin(facts.property, of_types))
+        typed = (event[is_type] << 32) | facts.subject[is_type]
+        values = (event[rows] << 32) | facts.object[rows]
+        for at in np.flatnonzero(np.isin(values, typed)).tolist():
+            codes = facts.object[is_type[typed == values[at]]].tolist()
+            declared = tuple(terms[code] for code in codes)
+            value = terms[int(facts.object[rows[at]])]
+            if value.kind in _SUBJECTS:
+                plan = plans[int(facts.property[rows[at]])]
+                kind[at], word[at], number[at] = self._read(plan, value, declared)
+        properties_of = np.array([plans[code].property for code in plans], np.int32)
+        place_of = np.searchsorted(np.array(list(plans), np.int32), facts.property[rows])
+        return Columns(
+            len(homes),
+            event[rows].astype(np.int32),
+            properties_of[place_of] if plans else np.empty(0, np.int32),
+            kind,
+            word,
+            number,
+        )
+
+    def _plan_of(self, name: Term) -> "_Plan | None":
+        plans = self._current_plans()
+        plan = plans.get(name.text if name.kind is _STRING else name, _NEW)
+        return self._planned(name) if plan is _NEW else plan
+
     def numbers_are_words(self, property: Term) -> bool | None:
         """Whether the numbers of a property are looked at one by one; None: nothing asks for it."""
-        key = property.text if property.kind is _STRING else property
-        plan = self._current_plans().get(key, _NEW)
-        if plan is _NEW:
-            plan = self._planned(property)
+        plan = self._plan_of(property)
         return None if plan is None else not plan.ranks_numbers
 
     def _current_plans(self) -> dict["_Key", "_Plan | None"]:

@@ -440,7 +440,8 @@ def search_trie(
     an open node's begin and end, and which it is; `choices` has, for each survivor and then for
     each open node, where its vertex may be, and the vertices that are used.
     """
-    one = uint64(1)
+    one, two = uint64(1), uint64(2)
+    all_found = int64(now) << 32
     root = int64(postings[at + 4])
     if _is_done(root, states, now):
         return filled
@@ -470,27 +471,34 @@ def search_trie(
     while not is_over:
         # The children of a node that was bound, tried at once.
         begin = int64(frames[3 * depth + 1])
-        count = begin
-        for child in range(links[4 * node], links[4 * node + 4]):
-            what = uint64(nodes[4 * child + 2])
-            if (what & uint64(SLOT_MASK)) - uint64(FILTER) < uint64(NEGATED - FILTER):
+        filled_to = uint64(begin)
+        last_child = uint64(links[4 * node + 4])
+        child_at = uint64(links[4 * node])
+        while child_at < last_child:
+            step = uint64(4) * child_at
+            what = uint64(nodes[step + two])
+            slot = what & uint64(SLOT_MASK)
+            if slot - uint64(FILTER) < uint64(NEGATED - FILTER):
                 verdict = _filtered(
-                    nodes[4 * child], nodes[4 * child + 1], what & uint64(SLOT_MASK), place,
-                    members, ints, row_of, rows, numbers, filters, bounds, floats,
+                    nodes[step], nodes[step + one], slot, place, members, ints, row_of, rows,
+                    numbers, filters, bounds, floats,
                 )  # fmt: skip
                 domain = uint64(verdict)
                 if verdict == MAYBE:
                     said = DOUBTFUL
             else:
                 row = uint64(rows_of[what >> uint64(WHAT_SHIFT)]) + uint64(
-                    place[uint64(nodes[4 * child])]
+                    place[uint64(nodes[step])]
                 )
-                domain = adjacent[row] & members[uint64(nodes[4 * child + 1])]
+                domain = adjacent[row] & members[uint64(nodes[step + one])]
                 if what & uint64(PLACED):
                     domain &= ~used
-            survivors[count] = child
-            choices[count] = domain
-            count += 1 if domain != uint64(0) and not _is_done(child, states, now) else 0
+            survivors[filled_to] = child_at
+            choices[filled_to] = domain
+            is_open = (domain != uint64(0)) & (states[child_at] != all_found)
+            filled_to += uint64(1) if is_open else uint64(0)
+            child_at += one
+        count = int64(filled_to)
         taken += links[4 * node + 4] - links[4 * node] + 1
         if taken > limit:
             break
