@@ -33,6 +33,7 @@ from sensewire.match.compiled.graph_coding import (
     tested_alone,
 )
 from sensewire.match.compiled.graph_index import BUDGET, NO_PROPOSALS, Proposals
+from sensewire.match.compiled.graph_layout import ANY_PROPERTY
 from sensewire.match.compiled.graph_records import columns_of_records
 from sensewire.match.compiled.graph_terms import GraphEvents, TermRows
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
@@ -447,10 +448,15 @@ class Layered:
         """With what the clauses with patterns say."""
         if graphs is None:
             return found
-        apart = np.zeros(len(graphs), np.bool_)
-        apart[[*graphs.odd, *unknown]] = True
         judge = Judge(self._knowledge, self._operators, told)
-        asking = Asking(standing.alive, self._clause_of, judge, apart, self.budget)
+        with self._lock:
+            properties = {
+                row: {ANY_PROPERTY}.union(
+                    *(self.vocabulary.served_by(each.property, derived=True) for each in of_row)
+                )
+                for row, of_row in unknown.items()
+            }
+        asking = Asking(standing.alive, self._clause_of, judge, self.budget, graphs.odd, properties)
         parts = [found]
         for segment in standing.segments:
             if segment.graphs is not None:

@@ -6,7 +6,7 @@ pairs ──┬── sure, nothing selected ──> pairs
         └── doubtful ────────────────> judged once more, as the oracle does
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,24 +29,30 @@ MOST_ASKED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What answers are made with: which clauses stand, what they say, who judges them, which events
-    every clause is judged for, and how many steps a search may take."""
+    """What answers are made with: which clauses stand, what they say, who judges them, and how many
+    steps a search may take; the events that every clause is judged for; and those of which
+    something is unknown, with the properties that it may have."""
 
     alive: Truths
     clause: Callable[[int], Clause | None]
     judge: Judge
-    apart: Truths
     budget: int
+    apart: Collection[int]
+    unknown: Mapping[int, Collection[int]]
 
 
 def answered(segment: Segment, pairs: GraphPairs, events: GraphEvents, asking: Asking) -> Found:
     """The answers of a segment's clauses with patterns."""
     row, place = pairs.events, pairs.patterns
     number = segment.clauses.numbers[place]
-    kept = asking.alive[number] & ~asking.apart[row]
-    some_apart = asking.apart.any()
-    if pairs.said is None and not segment.has_judged and not some_apart:  # as nearly always
-        return Found(row[kept], number[kept])
+    kept = asking.alive[number]
+    if pairs.said is None and not (segment.has_judged or asking.apart or asking.unknown):
+        return Found(row[kept], number[kept])  # as nearly always
+    judged: list[tuple[int, int]] = []
+    for event, places in _judged_wholly(segment, asking):
+        kept &= (row != event) | ~np.isin(place, places)
+        numbers = segment.clauses.numbers[places]
+        judged += [(event, each) for each in numbers[asking.alive[numbers]].tolist()]
     over = pairs.saying(OVER_BUDGET)
     doubtful = kept & (pairs.saying(DOUBTFUL) | segment.clauses.judged[place]) & ~over
     is_sure = kept & ~doubtful & ~over
@@ -55,18 +61,23 @@ def answered(segment: Segment, pairs: GraphPairs, events: GraphEvents, asking: A
         selects = pairs.saying(SELECTS)
         answers += _with_rows(segment, pairs, events, asking, is_sure & selects)
         is_sure &= ~selects
-    judged = list(zip(row[doubtful].tolist(), number[doubtful].tolist(), strict=True))
-    if some_apart:
-        everything = segment.clauses.numbers[segment.graph_places]
-        everything = everything[asking.alive[everything]].tolist()
-        judged += [(one, each) for one in np.flatnonzero(asking.apart) for each in everything]
+    judged += zip(row[doubtful].tolist(), number[doubtful].tolist(), strict=True)
     for event, one in judged:
         clause = asking.clause(one)
         if clause is not None:
-            answer = asking.judge.answer(int(event), one, clause)
+            answer = asking.judge.answer(event, one, clause)
             if answer.rows or answer.reasons:
-                answers.append((int(event), answer))
+                answers.append((event, answer))
     return Found(row[is_sure], number[is_sure], answers)
+
+
+def _judged_wholly(segment: Segment, asking: Asking) -> Iterator[tuple[int, Int32]]:
+    """Events, and the places of the clauses that are judged for them whatever kernels say."""
+    for event in asking.apart:
+        yield event, segment.graph_places
+    for event, properties in asking.unknown.items():
+        if event not in asking.apart:
+            yield event, segment.touched(properties)
 
 
 def _given_up(

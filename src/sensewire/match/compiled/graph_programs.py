@@ -467,3 +467,22 @@ def wholes(codes: Array, begins: Array, weights: Array, wanted: Array) -> tuple[
                 found[filled + word] = steps[step, word]
             filled += 3
     return found[:filled].copy(), where
+
+
+@kernel
+def uses_of(codes: Array, begins: Array, properties: Array) -> Array:
+    """Which patterns have an edge with one of some properties, inside of a `not` too."""
+    found = np.zeros(len(begins), np.bool_)
+    for pattern in range(len(begins)):
+        at = begins[pattern]
+        block = at + FIRST_BLOCK
+        for number in range(codes[at + CODE_NOTS] + 1):
+            for edge in range(codes[block + BLOCK_EDGES]):
+                property = codes[block + BLOCK + EDGE * edge + 1]
+                for each in properties:
+                    if property == each:
+                        found[pattern] = True
+            block += BLOCK + codes[block + BLOCK_LENGTH]
+            if number == 0:
+                block += codes[at + CODE_SELECTED]
+    return found

@@ -7,7 +7,7 @@ facts ────────────────────────�
 codes ──> graphs: the index of the clauses with triple patterns
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -27,6 +27,7 @@ from sensewire.match.compiled.conjunctions import (
 )
 from sensewire.match.compiled.graph_index import NEVER, GraphIndex, GraphPairs, Proposals, crowds
 from sensewire.match.compiled.graph_index import build as build_graphs
+from sensewire.match.compiled.graph_programs import uses_of
 from sensewire.match.compiled.graph_terms import GraphEvents
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
 from sensewire.match.compiled.ranking import Columns, Ranking, Thresholds
@@ -143,6 +144,14 @@ class Segment:
         found = self.graphs.match(events, budget=budget, proposals=proposals)
         rows = [each._replace(patterns=self.graph_places[each.patterns]) for each in found.rows]
         return found._replace(patterns=self.graph_places[found.patterns], rows=tuple(rows))
+
+    def touched(self, properties: Collection[int]) -> Int32:
+        """The places of the clauses with patterns for which properties can make a difference: those
+        that ask for them, and those that their codes do not say all of."""
+        clauses = self.clauses
+        begins = clauses.code_offsets[self.graph_places]
+        uses = uses_of(clauses.codes, begins, np.array(sorted(properties), np.int32))
+        return self.graph_places[uses | clauses.judged[self.graph_places]]
 
     def match(
         self, facts: Columns, values: Values, unknown: Mapping[int, Sequence[Unknown]]
