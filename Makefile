@@ -46,10 +46,11 @@ test-long: $(INSTALLED) ## the tests that are too long for every change
 	@echo "== pytest: the laws, on many examples"
 	@SENSEWIRE_EXAMPLES=1000 $(BIN)/pytest $(LAWS)
 
-bench: $(INSTALLED) ## measure meaning and, in small, records, the pipeline and the stream
+bench: $(INSTALLED) ## measure meaning and, in small, records, graphs, the pipeline and the stream
 	@$(BIN)/python benchmarks/meaning.py \
 		$(if $(wildcard /usr/share/wordnet/data.noun),--wordnet /usr/share/wordnet)
 	@$(BIN)/sensewire bench records --quick
+	@$(BIN)/sensewire bench graphs --quick
 	@$(BIN)/sensewire bench spark --quick
 	@$(BIN)/sensewire bench stream --quick
 

@@ -35,6 +35,9 @@ KNOWN = {
     "spark": "the pipeline on two cores of Spark, with 100,000 subscriptions: beside the bare "
     "engine, a join of Spark SQL and a Python function by row; its start, and its memory with "
     "1,000,000; 15 minutes of two cores that nobody else uses",
+    "graphs": "matching graphs: G-ToPSS from 10,000 to 1,000,000 subscriptions, OPS, classes of "
+    "Brick, predicates and patterns in one, beside a compiled G-ToPSS, pyoxigraph and CLIPS; "
+    "N-Quads and the engine; 15 minutes of one core",
     "stream": "the stream with 100,000 subscriptions and its store in SQLite: latency at 1,000 "
     "events/s, the highest rate, how soon a subscription counts, restart after kill −9; 8 minutes "
     "of two cores that nobody else uses",
@@ -42,7 +45,18 @@ KNOWN = {
 _Result = TypeVar("_Result")
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results"
-_PACKAGES = ("sensewire", "numba", "numpy", "pyarrow", "duckdb", "polars", "brickschema", "pyspark")
+_PACKAGES = (
+    "sensewire",
+    "numba",
+    "numpy",
+    "pyarrow",
+    "pyoxigraph",
+    "clipspy",
+    "duckdb",
+    "polars",
+    "brickschema",
+    "pyspark",
+)
 
 
 class WrongAnswerError(SensewireError):

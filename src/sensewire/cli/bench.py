@@ -10,7 +10,7 @@ from typing import Any
 from sensewire.model.errors import SensewireError
 
 _SEED = 2003
-_PACKAGES = ("brickschema", "duckdb", "matplotlib", "networkx", "polars")
+_PACKAGES = ("brickschema", "clips", "duckdb", "matplotlib", "networkx", "polars")
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
