@@ -34,6 +34,7 @@ from contenders.graph_clips import CLIPS
 from contenders.graph_contender import Asked, GraphContender, GraphMatching
 from contenders.graph_engine import GraphBudget, measured_bytes, measured_graph_engine
 from contenders.graph_gtopss import GTOPSS
+from contenders.graph_matches import ENGINE
 from contenders.graph_ours import OURS
 from contenders.graph_oxigraph import OXIGRAPH
 from frame import LeftOut, Row, Settings, timed
@@ -43,7 +44,7 @@ from workloads.graph_workload import GraphWorkload, Int32
 
 CHARTED = "first sight"
 CLOCKS = ("first sight", "warm", "flushed", "batch")
-CONTENDERS = (OURS, GTOPSS, OXIGRAPH, CLIPS)
+CONTENDERS = (OURS, GTOPSS, OXIGRAPH, CLIPS, ENGINE)
 RATIOS = "ratios"
 _FLUSHED = 64 << 20
 _UNIT = "µs/event"

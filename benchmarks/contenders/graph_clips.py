@@ -83,7 +83,7 @@ def _ready(workload: GraphWorkload) -> Callable[[], GraphMatching]:
 
 
 def _refuses(workload: GraphWorkload) -> str | None:
-    if workload.numbered is None or not workload.numbered.patterns.is_plain:
+    if workload.numbered is None or not workload.numbered.patterns.is_plain():
         return "it is asked about plain patterns"
     if workload.name == ALL_VARIABLE:
         return "it keeps what every pair of facts comes to, which is too much without constants"

@@ -15,6 +15,7 @@ from statistics import median
 from time import perf_counter
 
 import numpy as np
+import pyarrow as pa
 import pyoxigraph
 
 from contenders.graph_ours import NAME as COMPILED
@@ -135,8 +136,8 @@ def _matched(
             answers.append(np.array([int(match.subscription) for match in found], np.int32))
         yield row(metric, 1e6 * median(taken), "µs/event")
     truth = GraphTruth(workload)
-    for event in range(2):
-        truth.check(CONTENDER, event, answers[event])
+    for number in range(2):
+        truth.check(CONTENDER, number, answers[number])
 
     settings.report(f"{size}: match_graphs")
     more = max(0, budget.events - len(workload.events))
@@ -155,9 +156,9 @@ def _matched(
     yield row("N-Quads to matches", 1e6 * seconds / len(every), "µs/event")
     yield row("N-Quads to matches, by triples", 1e6 * seconds / triples, "µs/triple")
     rows, subscriptions = found_pairs[0]
-    for event, answer in enumerate(answers):
-        given = subscriptions[rows == event]
-        refuse_difference(workload, f"{CONTENDER} (match_graphs)", event, given, answer)
+    for number, answer in enumerate(answers):
+        given = subscriptions[rows == number]
+        refuse_difference(workload, f"{CONTENDER} (match_graphs)", number, given, answer)
 
 
 def read(data: bytes, kept: Kept | None = None) -> list[Graphs]:
@@ -184,5 +185,5 @@ def _parsed(data: bytes) -> int:
 
 def _pairs(engine: Engine, graphs: Graphs) -> tuple[Int32, Int32]:
     matches = engine.match_graphs(graphs).matches
-    subscriptions = matches.column("subscription").cast("int32").to_numpy()
+    subscriptions = matches.column("subscription").cast(pa.int32()).to_numpy()
     return matches.column("event").to_numpy().astype(np.int32), subscriptions

@@ -58,7 +58,7 @@ def _ready(workload: GraphWorkload) -> Callable[[], GraphMatching]:
 def _refuses(workload: GraphWorkload) -> str | None:
     if find_spec(_MODULE) is None:
         return "this checkout has none"
-    if workload.numbered is None or not workload.numbered.patterns.is_plain:
+    if workload.numbered is None or not workload.numbered.patterns.is_plain():
         return "it is asked about plain patterns"
     if len(workload.numbered.events.typed):
         return "it is asked about the same patterns where events have no types"

@@ -8,7 +8,6 @@ import numpy as np
 from contenders.graph_contender import Asked, GraphContender, GraphMatching
 from sensewire.match.compiled.graph_coding import coded
 from sensewire.match.compiled.graph_index import GraphIndex, build
-from sensewire.match.compiled.graph_layout import HEADER
 from sensewire.match.compiled.graph_terms import GraphEvents, TermRows
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
 from sensewire.model.batch import Batch, columns_of
@@ -35,8 +34,8 @@ class Coded:
 def encoded(workload: GraphWorkload) -> Coded:
     """A workload's subscriptions as codes; patterns without classes without making objects."""
     vocabulary = Vocabulary(workload.knowledge)
-    if workload.numbered is not None and workload.numbered.patterns.is_plain:
-        return _of_numbers(workload.numbered.patterns, vocabulary)
+    if workload.numbered is not None and workload.numbered.patterns.is_plain():
+        return _of_numbers(workload, workload.numbered.patterns, vocabulary)
     codes = []
     for subscription in workload.asked(range(workload.size)):
         for clause in clauses_of(subscription):
@@ -47,8 +46,36 @@ def encoded(workload: GraphWorkload) -> Coded:
     return Coded(flat, offsets_of([*map(len, codes)]), vocabulary)
 
 
-def _of_numbers(patterns: Patterns, vocabulary: Vocabulary) -> Coded:
-    """Header and edges of each pattern, as `graph_coding` writes them."""
+def _of_numbers(workload: GraphWorkload, patterns: Patterns, vocabulary: Vocabulary) -> Coded:
+    """The codes of plain patterns. Those of as many edges and variables differ in their edges
+    alone, so that one of them is coded, and the edges of the others put in the place of its own."""
+    edges = _edges(patterns, vocabulary)
+    lengths = np.diff(patterns.offsets)
+    lowest = np.minimum(np.minimum(patterns.subject, patterns.object), 0)
+    variables = -np.minimum.reduceat(lowest, patterns.offsets[:-1]).astype(np.int64)
+    shape = lengths * 64 + variables
+    sizes = np.zeros(len(patterns), np.int64)
+    made = []
+    for each in np.unique(shape).tolist():
+        rows = np.flatnonzero(shape == each)
+        length = int(lengths[rows[0]])
+        (clause,) = clauses_of(next(workload.asked(rows[:1].tolist())))
+        template = np.array(coded(clause, vocabulary).code, np.int32)
+        some = edges[patterns.offsets[rows][:, None] + np.arange(length)].reshape(len(rows), -1)
+        place = _place_of(some[0], template)
+        codes = np.tile(template, (len(rows), 1))
+        codes[:, place : place + 3 * length] = some
+        sizes[rows] = len(template)
+        made.append((rows, codes))
+    offsets = offsets_of(sizes)
+    flat = np.empty(int(offsets[-1]), np.int32)
+    for rows, codes in made:
+        flat[offsets[rows][:, None] + np.arange(codes.shape[1])] = codes
+    return Coded(flat, offsets, vocabulary)
+
+
+def _edges(patterns: Patterns, vocabulary: Vocabulary) -> Int32:
+    """All edges with the numbers that the vocabulary gives to vertices and properties."""
     used = np.unique(patterns.property).tolist()
     properties = np.zeros(max(used, default=0) + 1, np.int32)
     for number in used:
@@ -58,22 +85,19 @@ def _of_numbers(patterns: Patterns, vocabulary: Vocabulary) -> Coded:
     for number in ends[ends >= 0].tolist():
         vertices[number] = vocabulary.test(Equal(exact(vertex_of(number))))
 
-    def coded_ends(column: Int32) -> Int32:
+    def as_tests(column: Int32) -> Int32:
         return np.where(column < 0, column, vertices[np.maximum(column, 0)]).astype(np.int32)
 
-    lengths = np.diff(patterns.offsets)
-    owner = np.repeat(np.arange(len(patterns)), lengths)
-    offsets = offsets_of(HEADER + 3 * lengths)
-    codes = np.zeros(int(offsets[-1]), np.int32)
-    starts = offsets[:-1]
-    lowest = np.minimum(np.minimum(patterns.subject, patterns.object), 0)
-    codes[starts] = -np.minimum.reduceat(lowest, patterns.offsets[:-1])
-    codes[starts + 1] = lengths
-    at = starts[owner] + HEADER + 3 * (np.arange(len(owner)) - patterns.offsets[:-1][owner])
-    codes[at] = coded_ends(patterns.subject)
-    codes[at + 1] = properties[patterns.property]
-    codes[at + 2] = coded_ends(patterns.object)
-    return Coded(codes, offsets, vocabulary)
+    columns = as_tests(patterns.subject), properties[patterns.property], as_tests(patterns.object)
+    return np.stack(columns, axis=1)
+
+
+def _place_of(edges: Int32, code: Int32) -> int:
+    """Where a pattern's edges stand in its code, which numbers its variables in its own order."""
+    windows = np.lib.stride_tricks.sliding_window_view(code, len(edges))
+    (places,) = np.nonzero(((windows == edges) | ((windows < 0) & (edges < 0))).all(axis=1))
+    assert len(places) == 1, "a pattern's edges stand once in its code"
+    return int(places[0])
 
 
 class _Events:

@@ -161,7 +161,7 @@ def _template(random: Random, having: Properties, home: int) -> Template:
 
     leading = [arc((vertex - 1) // 2, vertex) for vertex in range(1, vertices)]
     taken = {(one, other) for one, _, other in leading}
-    further = []
+    further: list[Arc] = []
     while len(further) < arcs - len(leading):
         one, other = random.randrange(16), random.randrange(1, 16)
         if one != other and (one, other) not in taken:
@@ -175,7 +175,7 @@ def _with_other_classes(random: Random, having: Properties, template: Template) 
         random.randrange(CLASSES) if vertex and random.random() < ANOTHER_CLASS else of
         for vertex, of in enumerate(template.classes)
     ]
-    arcs = {}
+    arcs: dict[Arc, None] = {}
     for one, by, other in (*template.leading, *template.further):
         may = having[classes[one]]
         arcs[one, by if by in may else random.choice(may), other] = None

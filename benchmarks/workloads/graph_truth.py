@@ -50,8 +50,7 @@ def refuse_difference(
     workload: GraphWorkload, who: str, event: int, given: Int32, due: Int32 | Int64
 ) -> None:
     """Raise WrongAnswerError unless two answers are one set, and the first has nothing twice."""
-    given, due = np.sort(given), np.sort(due)
-    if not np.array_equal(given, due):
+    if not np.array_equal(np.sort(given), np.sort(due)):
         raise WrongAnswerError(
             f"{workload.name}, {workload.size:,} subscriptions: {who} answers event {event} with "
             f"{len(given):,} where {len(due):,} match; "
@@ -94,7 +93,8 @@ def _likely(numbered: Numbered, event: int) -> Iterable[int]:
 
     def keys(subject: Int32, property: Int32, object: Int32) -> Int64:
         one, other = np.maximum(subject, -1) + 1, np.maximum(object, -1) + 1
-        return (one.astype(np.int64) * properties + property) * vertices + other
+        found: Int64 = (one.astype(np.int64) * properties + property) * vertices + other
+        return found
 
     any_vertex = np.full_like(subject, -1)
     facts = np.concatenate(

@@ -46,7 +46,6 @@ class Patterns:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    @property
     def is_plain(self) -> bool:
         """Whether there are edges only, and two variables may be one vertex."""
         return not self.injective and not self.rooted and not (self.classes != NO_CLASS).any()
