@@ -13,7 +13,6 @@ import numpy as np
 from contenders.graph_contender import Asked, GraphContender, GraphMatching
 from sensewire.model.event import Event, Fact
 from sensewire.model.terms import local_name
-from workloads.graph_gtopss import ALL_VARIABLE
 from workloads.graph_workload import GraphWorkload, Int32, Patterns
 
 NAME = "CLIPS"
@@ -85,12 +84,10 @@ def _ready(workload: GraphWorkload) -> Callable[[], GraphMatching]:
 def _refuses(workload: GraphWorkload) -> str | None:
     if workload.numbered is None or not workload.numbered.patterns.is_plain():
         return "it is asked about plain patterns"
-    if workload.name == ALL_VARIABLE:
-        return "it keeps what every pair of facts comes to, which is too much without constants"
     if len(workload.numbered.events.typed):
         return "it is asked about the same patterns where events have no types"
     if workload.size > _STANDS:
-        return "its rules take long to build"
+        return "its rules take long to build: 30,000 took 40 s"
     return None
 
 
