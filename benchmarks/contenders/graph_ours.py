@@ -101,24 +101,24 @@ def _place_of(edges: Int32, code: Int32) -> int:
 
 
 class _Events:
-    def __init__(self, index: GraphIndex, events: GraphEvents, vocabulary: Vocabulary) -> None:
-        self._index, self._events, self._vocabulary = index, events, vocabulary
+    def __init__(self, index: GraphIndex, events: GraphEvents) -> None:
+        self._index, self._events = index, events
 
     def __len__(self) -> int:
         return len(self._events)
 
     def match(self, event: int) -> Int32:
-        return self._index.match(self._events, self._vocabulary, event, event + 1).patterns
+        return self._index.match(self._events, event, event + 1).patterns
 
     def match_all(self) -> None:
-        self._index.match(self._events, self._vocabulary)
+        self._index.match(self._events)
 
 
 class Compiled:
     """The index, and the rows of terms that events are encoded by."""
 
     def __init__(self, workload: GraphWorkload, coded: Coded) -> None:
-        self._workload, self._vocabulary = workload, coded.vocabulary
+        self._workload = workload
         self._index = build(coded.codes, coded.offsets, coded.vocabulary)
         self._rows = TermRows(coded.vocabulary)
 
@@ -137,7 +137,7 @@ class Compiled:
         codes = {term: code for code, term in enumerate(columns.terms)}
         homes = [_NONE if event.home is None else codes[event.home] for event in events]
         encoded = self._rows.encoded(columns, np.array(homes, np.int32))
-        return _Events(self._index, encoded, self._vocabulary)
+        return _Events(self._index, encoded)
 
 
 def _ready(workload: GraphWorkload) -> Callable[[], GraphMatching]:

@@ -1,5 +1,6 @@
 """The tables of a graph index: postings in the order of their keys, tries for the long ones.
 
+    roles      test ──> what it is to the index; `shapes`: property ──> the forms of its keys
     table      key ──> posting, by open addressing; keys in the order of the table
     postings   trigger, then its patterns, one after another: steps, place, flags, steps' words
     nodes      of tries, level by level: a step each, siblings side by side
@@ -20,6 +21,7 @@ import numpy as np
 from sensewire.match.compiled.graph_layout import (
     BLOCK,
     BLOCK_EDGES,
+    BLOCK_LENGTH,
     BLOCK_MARKS,
     CODE_FLAGS,
     CODE_NOTS,
@@ -29,14 +31,20 @@ from sensewire.match.compiled.graph_layout import (
     EXEMPT,
     FIRST_BLOCK,
     FLAT,
+    FORMS,
     INJECTIVE,
+    IS_ASKED,
+    IS_END,
+    KEY_CLASS,
+    KEY_CONSTANT,
     LOOP,
+    MARK,
     POSTING,
     USES_HOME,
     WHOLE_STEPS,
     key_of,
 )
-from sensewire.match.compiled.graph_programs import programs, triggers, wholes
+from sensewire.match.compiled.graph_programs import CONSTANT, programs, triggers, wholes
 from sensewire.match.compiled.jit import Array, Number, int64, kernel, uint64
 
 LONG = 32
@@ -45,7 +53,7 @@ NAMES = (
     "table",
     "postings",
     "shapes",
-    "in_keys",
+    "roles",
     "nodes",
     "links",
     "tails",
@@ -72,12 +80,14 @@ def build_tables(
     weights: Array,
     properties: int,
     proposed: Array,
+    negated: Array,
     long: int = LONG,
 ) -> Mapping[str, Array]:
-    """The tables of an index of coded patterns, of which some are proposed by others."""
+    """The tables of an index of coded patterns, of which some are proposed by others; `negated` are
+    the tests that filters ask for."""
     for seed in range(1, 64):
         try:
-            return _built(codes, offsets[:-1], weights, properties, proposed, long, seed)
+            return _built(codes, offsets[:-1], weights, properties, proposed, negated, long, seed)
         except _ClashError:
             continue
     raise AssertionError("no seed tells all keys apart")
@@ -89,6 +99,7 @@ def _built(
     weights: Array,
     properties: int,
     proposed: Array,
+    negated: Array,
     long: int,
     seed: int,
 ) -> Mapping[str, Array]:
@@ -134,11 +145,9 @@ def _built(
         len(begins), shift, seed, len(trie.nodes), most,
     )  # fmt: skip
     sizes[SIZE_WITHOUT_PIVOT] = int(((ends[:, 0] == 0) & (ends[:, 2] == 0)).sum())
-    in_keys = np.zeros(len(weights), np.bool_)
-    used = np.unique(np.concatenate((ends[:, 0], ends[:, 2])))
-    in_keys[used[used > 0] - 1] = True
+    roles = _roles(codes, begins, ends, weights, negated)
     made = (
-        sizes, table, postings, _shapes(ends, properties), in_keys, trie.nodes.reshape(-1),
+        sizes, table, postings, _shapes(ends, roles, properties), roles, trie.nodes.reshape(-1),
         trie.links.reshape(-1), trie.tails.reshape(-1),
         trie_places[trie.listed].astype(np.int32), trie.ends, trie_places.astype(np.int32),
         whole, whole_at, places.astype(np.int32),
@@ -198,16 +207,50 @@ def _variables(codes: Array, begins: Array, chosen: Array) -> Array:
 
 
 @kernel
-def _shapes(ends: Array, properties: Number) -> Array:
-    """For each property which forms of keys there are: 2 · subject is a test + object is, each
-    plain, of distinct vertices, of a loop, of both."""
-    shapes = np.zeros(properties, np.int32)
+def _roles(codes: Array, begins: Array, ends: Array, weights: Array, negated: Array) -> Array:
+    """What each test is to the index."""
+    roles = np.zeros(len(weights), np.uint8)
+    for pattern in range(len(begins)):
+        at = begins[pattern]
+        block = at + FIRST_BLOCK
+        for number in range(codes[at + CODE_NOTS] + 1):
+            part = block + BLOCK
+            for _ in range(codes[block + BLOCK_EDGES]):
+                for end in range(0, EDGE, 2):
+                    if codes[part + end] >= 0:
+                        roles[codes[part + end]] |= IS_END | IS_ASKED
+                part += EDGE
+            for _ in range(codes[block + BLOCK_MARKS]):
+                if codes[part + 1] & 1 == 0:
+                    roles[codes[part + 1] >> 1] |= IS_ASKED
+                part += MARK
+            block += BLOCK + codes[block + BLOCK_LENGTH]
+            if number == 0:
+                block += codes[at + CODE_SELECTED]
+    for test in negated:
+        roles[test] |= IS_ASKED
+    for pattern in range(len(ends)):
+        for end in range(0, EDGE, 2):
+            test = ends[pattern, end] - 1
+            if test >= 0:
+                roles[test] |= KEY_CONSTANT if weights[test] >= CONSTANT else KEY_CLASS
+    return roles
+
+
+@kernel
+def _shapes(ends: Array, roles: Array, properties: Number) -> Array:
+    """For each property which forms of keys there are."""
+    shapes = np.zeros(properties, np.int64)
     for pattern in range(len(ends)):
         property = ends[pattern, 1]
-        form = 2 * (ends[pattern, 0] > 0) + (ends[pattern, 2] > 0)
-        form += 4 if property & DISTINCT else 0
-        form += 8 if property & LOOP else 0
-        shapes[property & (LOOP - 1)] |= 1 << form
+        form = 0
+        for end in range(0, EDGE, 2):
+            form *= 3
+            if ends[pattern, end] > 0:
+                form += 1 if roles[ends[pattern, end] - 1] & KEY_CONSTANT else 2
+        form += FORMS if property & DISTINCT else 0
+        form += 2 * FORMS if property & LOOP else 0
+        shapes[property & (LOOP - 1)] |= int64(1) << form
     return shapes
 
 

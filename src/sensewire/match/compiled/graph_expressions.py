@@ -101,7 +101,7 @@ def postfix(
     >>> x, y = Variable("x"), Variable("y")
     >>> twice = Arithmetic(Sign.TIMES, y, Constant(term_of(2)))
     >>> [part.what for part in postfix(Comparison(Relation.MORE, x, twice), (x, y), False)]
-    [0, 0, 1, 4, 8]
+    [16, 16, 17, 20, 24]
     """
     try:
         parts = tuple(_truth(constraint, named))

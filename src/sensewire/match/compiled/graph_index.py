@@ -25,8 +25,10 @@ from sensewire.match.compiled.graph_layout import (
     BLOCK_EDGES,
     DEEPEST,
     EVERY,
+    FILTER_WORDS,
     FIRST_BLOCK,
     ITSELF,
+    NOT_TEST,
     PLACE_MASK,
     ROWS_OF_NOTHING,
     SLOTS,
@@ -50,6 +52,7 @@ from sensewire.match.compiled.jit import Array
 BUDGET = 1_000_000
 """Steps that the search for one pattern may take in one event."""
 _ROOM = 1 << 14
+ROLES = NAMES.index("roles")
 _ADJACENCY = 1 << 18
 _LAST_STAMP = 1 << 30
 _ROW_ROOM = 1 << 12
@@ -277,7 +280,8 @@ class GraphIndex:
         home = int(events.homes[event])
         nodes, ends, edges, by_vertex, by_test, asked = prepared(
             subject, property, events.object[first:last], home, events.row_of, events.rows,
-            events.lists, events.asks_any, events.tests, shared.local, shared.rows_of,
+            events.lists, events.asks_any, self._tables[ROLES], events.tests, shared.local,
+            shared.rows_of,
         )  # fmt: skip
         try:
             if len(scratch.out_place) < len(self):
@@ -329,7 +333,11 @@ def build(
     if proposed is None:
         proposed = np.zeros(len(offsets) - 1, np.bool_)
     proposed = proposed | (codes[offsets[:-1] + FIRST_BLOCK + BLOCK_EDGES] == 0)
-    made = build_tables(codes, offsets, vocabulary.weights.view, vocabulary.properties, proposed)
+    filters = vocabulary.filters.view.reshape(-1, FILTER_WORDS)
+    negated = filters[filters[:, 0] == NOT_TEST, 1].copy()
+    made = build_tables(
+        codes, offsets, vocabulary.weights.view, vocabulary.properties, proposed, negated
+    )
     return GraphIndex.from_arrays(made)
 
 

@@ -71,6 +71,12 @@ FIRST_ROWS = ROWS_OF_NOTHING + ROWS_OF_ITSELF
 LOOP = 1 << 28
 DISTINCT = 1 << 29
 
+# What a test is to an index: a constant or a class in keys, the end of an edge, anything at all
+KEY_CONSTANT, KEY_CLASS, IS_END, IS_ASKED = 1, 2, 4, 8
+# Forms of keys: 3 · the subject's + the object's, none, a constant or a class; and then whether the
+# trigger's vertices are distinct, a loop, or both
+FORMS = 9
+
 # A posting: subject, property, object, variables | flat patterns << 2, root of its trie or −1, the
 # first and the last of the trie's patterns
 POSTING = 7
@@ -95,8 +101,8 @@ ROUNDED, IS_NUMBER, IS_SINGLE, IS_DOUBLE, INSTANT_ROUNDED, IS_DATE = 1, 2, 4, 8,
 FILTER_WORDS = 3
 # What a filter of many says comes after it, in as many filters as it says: an expression in postfix
 # notation, (what, which of its variables). A constant is the lower bound of its own.
-VARIABLE, CONSTANT_NUMBER, PLUS, MINUS, TIMES, OVER = range(6)
-LESS, AT_MOST, MORE, AT_LEAST, EQUAL, DIFFERENT, SAME, BOTH, EITHER = range(6, 15)
+VARIABLE, CONSTANT_NUMBER, PLUS, MINUS, TIMES, OVER = range(16, 22)
+LESS, AT_MOST, MORE, AT_LEAST, EQUAL, DIFFERENT, SAME, BOTH, EITHER = range(22, 31)
 DEEPEST = 16
 """Values of an expression that wait for others."""
 

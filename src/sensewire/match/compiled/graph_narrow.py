@@ -18,9 +18,13 @@ from sensewire.match.compiled.graph_layout import (
     DOUBTFUL,
     EVERY,
     FIRST_ROWS,
+    FORMS,
     HOME,
+    IS_END,
     IS_LITERAL,
     IS_TYPE,
+    KEY_CLASS,
+    KEY_CONSTANT,
     LOOP,
     MOST_UNIONS,
     OVER_BUDGET,
@@ -66,6 +70,10 @@ HIT_KEYS = HITS + MOST_KEYS
 INTS = HIT_KEYS + MOST_KEYS
 """Then come the frames of searches."""
 NOT_NARROW = -1
+OF_SUBJECTS = sum(0b111111000 << (FORMS * kind) for kind in range(4))
+OF_ONE_SUBJECT = sum(0b111 << (FORMS * kind) for kind in range(4))
+OF_OBJECTS = sum(0b110 << (FORMS * kind) for kind in range(4))
+"""Forms of keys with a test for the subject; those with the same; those with one for the object."""
 COUNTS = 8
 MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS = range(5)
 ROWS_LISTED, ROWS_FULL, PAIRS_SAY = range(5, COUNTS)
@@ -74,31 +82,36 @@ some pair says beside its pattern."""
 
 
 @inlined
-def _met(test: Number, vertex: Number, listed: Number, touched: Number,
+def _met(test: Number, vertex: Number, listed: Number, touched: Number, roles: Array,
          place: Array, members: Array, ints: Array) -> tuple[Number, Number]:  # fmt: skip
-    """A vertex meets a test; how many pairs are listed, and tests touched, after that."""
+    """A vertex meets a test; how many pairs are listed, and tests touched, after that.
+
+    Listed are the tests that stand in keys or at the ends of edges.
+    """
+    role = roles[test] if test < len(roles) else 0
     operand = uint64(SLOTS + test)
     bit = uint64(1) << uint64(vertex)
     known = members[operand]
-    if known & bit == uint64(0):
+    if role and known & bit == uint64(0):
         if known == uint64(0):
             ints[TOUCHED + touched] = test
             touched += 1
             place[operand] = vertex
-        else:
+        elif role & IS_END:
             place[operand] = UNIONS
         members[operand] = known | bit
-        ints[LISTED + listed] = test
-        ints[NEXT + listed] = ints[HEADS + vertex]
-        ints[HEADS + vertex] = listed
-        listed += 1
+        if role & (KEY_CONSTANT | KEY_CLASS | IS_END):
+            ints[LISTED + listed] = test
+            ints[NEXT + listed] = ints[HEADS + vertex]
+            ints[HEADS + vertex] = listed
+            listed += 1
     return listed, touched
 
 
 @inlined
 def _prepare(
     subject: Array, property: Array, object: Array, first: Number, last: Number, home: Number,
-    row_of: Array, rows: Array, lists: Array, asks_any: Number,
+    row_of: Array, rows: Array, lists: Array, asks_any: Number, roles: Array,
     local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array, ints: Array,
     counts: Array,
 ) -> Number:  # fmt: skip
@@ -113,7 +126,8 @@ def _prepare(
         serves = asks_any or rows[row + SERVES] < rows[row + SERVES_END]
         if not serves and not rows[row + ROW_FLAGS] & IS_TYPE:
             continue
-        for end in range(2):
+        ints[OBJECTS + fact] = -1
+        for end in range(2 if serves else 1):  # a class that nobody leads to is no vertex
             code = subject[first + fact] if end == 0 else object[first + fact]
             vertex = local[code]
             if vertex < 0:
@@ -136,15 +150,17 @@ def _prepare(
     unions = 0
     if is_narrow:
         if home >= 0 and local[home] >= 0:
-            listed, touched = _met(HOME, local[home], listed, touched, place, members, ints)
+            listed, touched = _met(HOME, local[home], listed, touched, roles, place, members, ints)
         for vertex in range(vertices):
             row = row_of[ints[NODES + vertex]] * ROW
             begin, end = rows[row + OWN], rows[row + OWN_END]
-            if listed + end - begin > MOST_LISTED:
+            if max(listed, touched) + end - begin > MOST_LISTED:
                 is_narrow = False
                 break
             for at in range(begin, end):
-                listed, touched = _met(lists[at], vertex, listed, touched, place, members, ints)
+                listed, touched = _met(
+                    lists[at], vertex, listed, touched, roles, place, members, ints
+                )
     if is_narrow:
         for fact in range(facts):
             if ints[SUBJECTS + fact] < 0:
@@ -154,11 +170,13 @@ def _prepare(
                 vertex = ints[SUBJECTS + fact]
                 row = row_of[object[first + fact]] * ROW
                 begin, end = rows[row + AS_CLASS], rows[row + AS_CLASS_END]
-                if listed + end - begin > MOST_LISTED:
+                if max(listed, touched) + end - begin > MOST_LISTED:
                     is_narrow = False
                     break
                 for at in range(begin, end):
-                    listed, touched = _met(lists[at], vertex, listed, touched, place, members, ints)
+                    listed, touched = _met(
+                        lists[at], vertex, listed, touched, roles, place, members, ints
+                    )
         for number in range(touched):
             operand = uint64(SLOTS + ints[TOUCHED + number])
             if place[operand] == UNIONS:
@@ -254,41 +272,42 @@ def _clear(
 @inlined
 def _keys(
     property: Array, first: Number, facts: Number, row_of: Array, rows: Array, lists: Array,
-    asks_any: Number, shapes: Array, in_keys: Array, seed: Number, ints: Array, longs: Array,
+    asks_any: Number, shapes: Array, roles: Array, seed: Number, ints: Array, longs: Array,
 ) -> Number:  # fmt: skip
     """The keys that the event's facts are looked up under; `NOT_NARROW` where they are too many."""
     count = 0
     for fact in range(facts):
         vertex, other = ints[SUBJECTS + fact], ints[OBJECTS + fact]
-        if vertex < 0:
+        if vertex < 0 or other < 0:
             continue
         row = row_of[property[first + fact]] * ROW
         begin, end = rows[row + SERVES], rows[row + SERVES_END]
         for at in range(begin - asks_any, end):
             asked = lists[at] if at >= begin else ANY_PROPERTY
-            shape = shapes[asked] if asked < len(shapes) else 0
+            shape = shapes[asked] if asked < len(shapes) else int64(0)
             if shape == 0:
                 continue
             # The ends' tests one after another, and at last none.
-            one = ints[HEADS + vertex] if shape & 0b1100110011001100 else -1
+            one = ints[HEADS + vertex] if shape & OF_SUBJECTS else -1
             while True:
-                subject_test = 0
+                subject_test, form = 0, 0
                 if one >= 0:
                     subject_test = ints[LISTED + one] + 1
                     one = ints[NEXT + one]
-                    if subject_test > len(in_keys) or not in_keys[subject_test - 1]:
+                    form = 3 * (roles[subject_test - 1] & (KEY_CONSTANT | KEY_CLASS))
+                    if not (shape >> form) & OF_ONE_SUBJECT or form == 0:
                         continue
-                two = ints[HEADS + other] if shape & 0b1010101010101010 else -1
+                two = ints[HEADS + other] if (shape >> form) & OF_OBJECTS else -1
                 while True:
-                    object_test = 0
+                    object_test, whole = 0, form
                     if two >= 0:
                         object_test = ints[LISTED + two] + 1
                         two = ints[NEXT + two]
-                        if object_test > len(in_keys) or not in_keys[object_test - 1]:
+                        whole += roles[object_test - 1] & (KEY_CONSTANT | KEY_CLASS)
+                        if whole == form:
                             continue
-                    form = 2 * (subject_test > 0) + (object_test > 0)
                     for kind in range(4 if vertex == other else 2):
-                        if (shape >> (form + 4 * kind)) & 1:
+                        if (shape >> (whole + FORMS * kind)) & 1:
                             if count == MOST_KEYS:
                                 return NOT_NARROW
                             said = asked | (DISTINCT if kind & 1 else 0) | (LOOP if kind & 2 else 0)
@@ -342,7 +361,7 @@ def _hits(table: Array, postings: Array, shift: Number, count: Number, ints: Arr
 
 @loop
 def match_narrow(
-    sizes: Array, table: Array, postings: Array, shapes: Array, in_keys: Array,
+    sizes: Array, table: Array, postings: Array, shapes: Array, roles: Array,
     nodes: Array, links: Array, tails: Array, listed: Array, ends: Array, in_trie: Array,
     wholes: Array, whole_at: Array, places: Array,
     subject: Array, property: Array, object: Array, offsets: Array, homes: Array, row_of: Array,
@@ -364,14 +383,14 @@ def match_narrow(
         first, last = offsets[event], offsets[event + 1]
         vertices = _prepare(
             subject, property, object, first, last, homes[event], row_of, rows, lists, asks_any,
-            local, place, members, rows_of, adjacent, ints, counts,
+            roles, local, place, members, rows_of, adjacent, ints, counts,
         )  # fmt: skip
         literals = uint64(counts[MET_LITERALS])
         facts = last - first if last - first <= MOST_FACTS else 0
         count = NOT_NARROW
         if vertices >= 0:
             count = _keys(
-                property, first, facts, row_of, rows, lists, asks_any, shapes, in_keys,
+                property, first, facts, row_of, rows, lists, asks_any, shapes, roles,
                 sizes[SIZE_SEED], ints, longs,
             )  # fmt: skip
         if count < 0:

@@ -37,11 +37,14 @@ from sensewire.match.compiled.graph_layout import (
     FILTER_OF_MANY,
     FILTER_WORDS,
     FLAT,
+    FORMS,
     HOME,
     INJECTIVE,
     IS_LITERAL,
     IS_TYPE,
     ITSELF,
+    KEY_CLASS,
+    KEY_CONSTANT,
     LOOP,
     NEGATED,
     NOT_TEST,
@@ -66,6 +69,7 @@ from sensewire.match.compiled.graph_layout import (
     WHOLE_UNTIL,
     key_of,
 )
+from sensewire.match.compiled.graph_narrow import OF_ONE_SUBJECT
 from sensewire.match.compiled.graph_search import FROM_START, program_of
 from sensewire.match.compiled.jit import Array, Number, inlined, int32, int64, kernel, uint64
 
@@ -96,7 +100,7 @@ def _has(sorted_numbers: Array, number: Number) -> Number:
 @kernel
 def prepared(
     subject: Array, property: Array, object: Array, home: Number, row_of: Array, rows: Array,
-    lists: Array, asks_any: Number, tests: Number, local: Array, rows_of: Array,
+    lists: Array, asks_any: Number, roles: Array, tests: Number, local: Array, rows_of: Array,
 ) -> tuple[Array, Array, Array, Array, Array, Array]:  # fmt: skip
     """The code of each vertex, the ends of each fact, edges, tests by vertex and by test."""
     facts = len(subject)
@@ -110,7 +114,8 @@ def prepared(
         if not count and not rows[row + ROW_FLAGS] & IS_TYPE:
             continue
         served += count
-        for end in range(2):
+        ends[2 * fact + 1] = -1
+        for end in range(2 if count else 1):  # a class that nobody leads to is no vertex
             code = subject[fact] if end == 0 else object[fact]
             if local[code] < 0:
                 local[code] = vertices
@@ -134,8 +139,9 @@ def prepared(
             larger[:met] = pairs[:met]
             pairs = larger
         for at in range(begin, end):
-            pairs[met] = int64(vertex) * tests + lists[at]
-            met += 1
+            if lists[at] < len(roles) and roles[lists[at]]:
+                pairs[met] = int64(vertex) * tests + lists[at]
+                met += 1
     for fact in range(facts):
         x, y = int64(ends[2 * fact]), int64(ends[2 * fact + 1])
         if x < 0:
@@ -149,8 +155,9 @@ def prepared(
                 larger[:met] = pairs[:met]
                 pairs = larger
             for at in range(begin, end):
-                pairs[met] = x * tests + lists[at]
-                met += 1
+                if lists[at] < len(roles) and roles[lists[at]]:
+                    pairs[met] = x * tests + lists[at]
+                    met += 1
         begin, end = rows[row + SERVES], rows[row + SERVES_END]
         for at in range(begin - asks_any, end):
             asked = 2 * (lists[at] if at >= begin else ANY_PROPERTY)
@@ -390,7 +397,7 @@ def _taken_by_trigger(
 
 @kernel
 def match_wide(
-    sizes: Array, table: Array, postings: Array, shapes: Array, in_keys: Array,
+    sizes: Array, table: Array, postings: Array, shapes: Array, roles: Array,
     nodes_of_tries: Array, links: Array, tails: Array, listed: Array, trie_ends: Array,
     in_trie: Array, wholes: Array, whole_at: Array,
     property: Array, home: Number, row_of: Array, rows: Array, lists: Array, numbers: Array,
@@ -411,7 +418,7 @@ def match_wide(
     home_vertex = int64(local[home]) if home >= 0 else int64(-1)
     for fact in range(len(property)):
         x, y = int64(ends[2 * fact]), int64(ends[2 * fact + 1])
-        if x < 0:
+        if x < 0 or y < 0:
             continue
         row = row_of[property[fact]] * ROW
         begin, end = rows[row + SERVES], rows[row + SERVES_END]
@@ -420,20 +427,25 @@ def match_wide(
         y_end = _first_at_least(by_vertex, (y + 1) * tests)
         for served in range(begin - asks_any, end):
             asked = lists[served] if served >= begin else ANY_PROPERTY
-            shape = shapes[asked] if asked < len(shapes) else 0
+            shape = shapes[asked] if asked < len(shapes) else int64(0)
             if shape == 0:
                 continue
             for one in range(of_x - 1, x_end):
                 subject_test = 0 if one < of_x else by_vertex[one] % tests + 1
-                if subject_test and (subject_test > len(in_keys) or not in_keys[subject_test - 1]):
-                    continue
+                form = 0
+                if subject_test:
+                    form = 3 * (roles[subject_test - 1] & (KEY_CONSTANT | KEY_CLASS))
+                    if form == 0 or not (shape >> form) & OF_ONE_SUBJECT:
+                        continue
                 for two in range(of_y - 1, y_end):
                     object_test = 0 if two < of_y else by_vertex[two] % tests + 1
-                    if object_test and (object_test > len(in_keys) or not in_keys[object_test - 1]):
-                        continue
-                    form = 2 * (subject_test > 0) + (object_test > 0)
+                    whole = form
+                    if object_test:
+                        whole += roles[object_test - 1] & (KEY_CONSTANT | KEY_CLASS)
+                        if whole == form:
+                            continue
                     for kind in range(4 if x == y else 2):
-                        if not (shape >> (form + 4 * kind)) & 1:
+                        if not (shape >> (whole + FORMS * kind)) & 1:
                             continue
                         said = asked | (DISTINCT if kind & 1 else 0) | (LOOP if kind & 2 else 0)
                         key = key_of(subject_test, said, object_test, seed)
