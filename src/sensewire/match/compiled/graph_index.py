@@ -37,9 +37,6 @@ from sensewire.match.compiled.graph_layout import (
 from sensewire.match.compiled.graph_narrow import (
     COUNTS,
     INTS,
-    PAIRS_SAY,
-    ROWS_FULL,
-    ROWS_LISTED,
     match_narrow,
 )
 from sensewire.match.compiled.graph_programs import triggers
@@ -56,6 +53,9 @@ ROLES = NAMES.index("roles")
 _ADJACENCY = 1 << 18
 _LAST_STAMP = 1 << 30
 _ROW_ROOM = 1 << 12
+_KEPT = 1 << 14
+"""Facts of events that are kept between calls, lest all is looked up again."""
+_NOTHING = np.empty(0, np.int32), np.empty(0, np.int64)
 
 
 class GraphRows(NamedTuple):
@@ -135,6 +135,9 @@ class _Scratch:
 
     def __init__(self, shared: _Shared, patterns: int, nodes: int, steps: int) -> None:
         self.shared = shared
+        self.events: GraphEvents | None = None
+        self.arguments: tuple[Any, ...] = ()
+        """What the kernel takes while it is asked about the same events."""
         self.stamp = 1
         self.stamps = np.zeros(patterns, np.int32)
         self.spent = np.zeros(patterns + nodes, np.int64)  # of patterns, then of tries
@@ -148,6 +151,7 @@ class _Scratch:
 
     def make_room(self, pairs: int) -> None:
         """New room for so many pairs; what is not used of it takes no memory."""
+        self.events = None
         self.out_event = np.empty(pairs, np.int32)
         self.out_place = np.empty(pairs, np.int32)
 
@@ -198,67 +202,75 @@ class GraphIndex:
         """Events and the patterns that they fit: each pair once, in any order."""
         last = len(events) if last is None else last
         scratch = self._own()
-        shared = scratch.shared
-        shared.make_room(events)
+        if scratch.events is not events:
+            self._take(scratch, events)
         if scratch.stamp + 2 * (last - first) > _LAST_STAMP:
             scratch.stamp = 1
             scratch.stamps[:] = scratch.states[:] = scratch.spent[:] = 0
-        proposed, until = self._proposed(proposals, len(events))
-        shared.counts[ROWS_LISTED:] = 0
+        proposed, until = _NOTHING
+        if proposals is not NO_PROPOSALS:
+            proposed, until = self._proposed(proposals, len(events))
+        narrow: Any = match_narrow
+        filled, stopped, left, listed, said = narrow(
+            *scratch.arguments, proposed, until, first, last, budget, scratch.stamp
+        )
+        if stopped == last and not left and not said and filled <= _ROOM:  # as nearly always
+            scratch.stamp += last - first
+            return GraphPairs(
+                scratch.out_event[:filled].copy(), scratch.out_place[:filled].copy(), None, ()
+            )
         pairs: list[tuple[Array, Array]] = []
         rows: list[tuple[Array, Array]] = []
         wide: list[int] = []
+        shared = scratch.shared
         while True:
-            narrow: Any = match_narrow
-            filled, stopped, left = narrow(
-                *self._tables,
-                events.subject, events.property, events.object, events.offsets, events.homes,
-                events.row_of, events.rows, events.lists, events.numbers, events.filters,
-                events.bounds, events.asks_any, proposed, until, first, last, budget,
-                shared.local, shared.place, shared.members, shared.rows_of, shared.adjacent,
-                shared.ints, scratch.longs, shared.floats, scratch.stamps, scratch.spent,
-                scratch.states, shared.counts, scratch.survivors, scratch.frames, scratch.choices,
-                scratch.program, scratch.stamp, scratch.out_event, scratch.out_place, 0,
-                shared.row_words, shared.row_starts, shared.over,
-            )  # fmt: skip
             scratch.stamp += stopped - first + 1  # the event that it stopped before is tried again
-            if left:
-                wide += shared.over[:left].tolist()
-            if len(shared.row_starts) and shared.counts[ROWS_LISTED]:
-                rows.append(self._listed(shared))
-            if filled > _ROOM:
-                pairs.append((scratch.out_event[:filled], scratch.out_place[:filled]))
-                scratch.make_room(len(self) + max(_ROOM, filled + filled // 4))
-            else:
-                pairs.append((scratch.out_event[:filled].copy(), scratch.out_place[:filled].copy()))
-            first = stopped
-            if first == last:
+            row_words, row_starts, over = scratch.arguments[-3:]
+            wide += over[:left].tolist()
+            if listed:
+                starts = row_starts[: listed + 1].copy()
+                rows.append((row_words[: starts[-1]].copy(), starts))
+            pairs.append((scratch.out_event[:filled], scratch.out_place[:filled]))
+            scratch.make_room(len(self) + max(_ROOM, filled + filled // 4))
+            if stopped == last:
                 break
-            self._make_room_for_rows(shared)
+            if stopped == first or listed > len(row_starts) // 2:
+                shared.row_words = np.zeros(4 * len(row_words), np.int32)
+                shared.row_starts = np.zeros(4 * len(row_starts), np.int64)
+            first = stopped
+            self._take(scratch, events)
+            filled, stopped, left, listed, said = narrow(
+                *scratch.arguments, proposed, until, first, last, budget, scratch.stamp
+            )
         for event in wide:
             of_event = proposed[until[event] : until[event + 1]] if len(until) else proposed
-            found, listed = self._wide(event, events, budget, of_event)
+            found, of_wide = self._wide(event, events, budget, of_event)
             pairs.append(found)
-            rows.append(listed)
-        found_events, said = pairs[0]
-        if len(pairs) > 1:
-            found_events = np.concatenate([each for each, _ in pairs])
-            said = np.concatenate([each for _, each in pairs])
-        if not wide and not shared.counts[PAIRS_SAY]:
-            return GraphPairs(found_events, said, None, ())
-        return GraphPairs(found_events, said & PLACE_MASK, said, self._rows(rows) if rows else ())
+            rows.append(of_wide)
+        words = np.concatenate([each for _, each in pairs])
+        return GraphPairs(
+            np.concatenate([each for each, _ in pairs]),
+            words & PLACE_MASK,
+            words,
+            self._rows(rows) if rows else (),
+        )
 
-    def _listed(self, shared: _Shared) -> tuple[Array, Array]:
-        """The rows that the kernel listed, taken out of its scratch."""
-        starts = shared.row_starts[: int(shared.counts[ROWS_LISTED]) + 1].copy()
-        shared.counts[ROWS_LISTED] = 0
-        return shared.row_words[: starts[-1]].copy(), starts
-
-    def _make_room_for_rows(self, shared: _Shared) -> None:
-        if shared.counts[ROWS_FULL]:
-            shared.counts[ROWS_FULL] = 0
-            shared.row_words = np.zeros(4 * len(shared.row_words), np.int32)
-            shared.row_starts = np.zeros(4 * len(shared.row_starts), np.int64)
+    def _take(self, scratch: _Scratch, events: GraphEvents) -> None:
+        """Be ready to match some events."""
+        shared = scratch.shared
+        shared.make_room(events)
+        scratch.arguments = (
+            *self._tables,
+            events.subject, events.property, events.object, events.offsets, events.homes,
+            events.row_of, events.rows, events.lists, events.numbers, events.filters,
+            events.bounds, events.asks_any,
+            shared.local, shared.place, shared.members, shared.rows_of, shared.adjacent,
+            shared.ints, scratch.longs, shared.floats, scratch.stamps, scratch.spent,
+            scratch.states, shared.counts, scratch.survivors, scratch.frames, scratch.choices,
+            scratch.program, scratch.out_event, scratch.out_place, shared.row_words,
+            shared.row_starts, shared.over,
+        )  # fmt: skip
+        scratch.events = events if len(events.subject) <= _KEPT else None
 
     def _proposed(self, proposals: Proposals, events: int) -> tuple[Array, Array]:
         """The places of proposed patterns, and until where each event's go; nothing without."""

@@ -74,11 +74,9 @@ OF_SUBJECTS = sum(0b111111000 << (FORMS * kind) for kind in range(4))
 OF_ONE_SUBJECT = sum(0b111 << (FORMS * kind) for kind in range(4))
 OF_OBJECTS = sum(0b110 << (FORMS * kind) for kind in range(4))
 """Forms of keys with a test for the subject; those with the same; those with one for the object."""
-COUNTS = 8
-MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS = range(5)
-ROWS_LISTED, ROWS_FULL, PAIRS_SAY = range(5, COUNTS)
-"""What an event came to; how many rows are listed, and whether there was no room for more; what
-some pair says beside its pattern."""
+COUNTS = 5
+MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS = range(COUNTS)
+"""What an event came to."""
 
 
 @inlined
@@ -366,20 +364,22 @@ def match_narrow(
     wholes: Array, whole_at: Array, places: Array,
     subject: Array, property: Array, object: Array, offsets: Array, homes: Array, row_of: Array,
     rows: Array, lists: Array, numbers: Array, filters: Array, bounds: Array, asks_any: Number,
-    proposed: Array, proposed_until: Array, begin: Number, end: Number, budget: Number,
     local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array,
     ints: Array, longs: Array, floats: Array, stamps: Array, spent: Array, states: Array,
     counts: Array, survivors: Array, frames: Array, choices: Array, program: Array,
-    stamp: Number, out_event: Array, out_place: Array, filled: Number, row_words: Array,
-    row_starts: Array, over: Array,
-) -> tuple[Number, Number, Number]:  # fmt: skip
+    out_event: Array, out_place: Array, row_words: Array, row_starts: Array, over: Array,
+    proposed: Array, proposed_until: Array, begin: Number, end: Number, budget: Number,
+    stamp: Number,
+) -> tuple[Number, Number, Number, Number, Number]:  # fmt: skip
     """Match the events from `begin` on; how many pairs are filled, the event that it stopped before
-    (for want of room), and how many were left out, which `over` then lists."""
+    (for want of room), how many were left out, which `over` then lists, how many rows are listed,
+    and what pairs say beside their patterns."""
+    filled, listed_rows, pairs_say = 0, 0, 0
     left = 0
     room = len(out_place)
     for event in range(begin, end):
         if filled + sizes[SIZE_PATTERNS] > room:
-            return filled, event, left
+            return filled, event, left, listed_rows, pairs_say
         first, last = offsets[event], offsets[event + 1]
         vertices = _prepare(
             subject, property, object, first, last, homes[event], row_of, rows, lists, asks_any,
@@ -429,8 +429,9 @@ def match_narrow(
                         literals, row_of, rows, numbers, filters, bounds, ints, longs, floats,
                         stamps, now, budget, out_place, filled,
                     )  # fmt: skip
+        is_full = False
         if len(whole_at):
-            rows_before = counts[ROWS_LISTED]
+            rows_before = listed_rows
             for pair in range(before, filled):
                 at = int64(whole_at[out_place[pair] & PLACE_MASK])
                 is_sure = not out_place[pair] & (DOUBTFUL | OVER_BUDGET)
@@ -439,24 +440,24 @@ def match_narrow(
                     made = list_rows(
                         pair, event, wholes, whole_at, place, members, rows_of, adjacent,
                         literals, row_of, rows, numbers, filters, bounds, ints, longs, floats,
-                        budget, out_place, row_words, row_starts, counts[ROWS_LISTED],
+                        budget, out_place, row_words, row_starts, listed_rows,
                     )  # fmt: skip
                     if made < 0:
-                        counts[ROWS_FULL] = 1
+                        is_full = True
                         break
-                    counts[ROWS_LISTED] = made
-            if counts[ROWS_FULL]:  # as if the event had not been tried
-                counts[ROWS_LISTED] = rows_before
+                    listed_rows = made
+            if is_full:  # as if the event had not been tried
+                listed_rows = rows_before
                 filled = before
         for pair in range(before, filled):
             said = out_place[pair]
             out_event[pair] = event
             out_place[pair] = places[said & PLACE_MASK] | (said & ~PLACE_MASK)
-            counts[PAIRS_SAY] |= said & ~PLACE_MASK
+            pairs_say |= said & ~PLACE_MASK
         _clear(
             property, first, row_of, rows, lists, asks_any, local, place, members, rows_of,
             adjacent, ints, counts, facts,
         )  # fmt: skip
-        if counts[ROWS_FULL]:
-            return filled, event, left
-    return filled, end, left
+        if is_full:
+            return filled, event, left, listed_rows, pairs_say
+    return filled, end, left, listed_rows, pairs_say
