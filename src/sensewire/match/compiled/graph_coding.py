@@ -27,7 +27,7 @@ from sensewire.match.compiled.graph_layout import (
 )
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
 from sensewire.match.oracle_distance import graded
-from sensewire.model.canonical import Clause
+from sensewire.model.canonical import Clause, renamed
 from sensewire.model.conditions import (
     Between,
     Binds,
@@ -58,6 +58,7 @@ from sensewire.model.subscription import (
 )
 from sensewire.model.terms import Kind, Term
 
+_ONLY = Variable("only")
 _OF_CLASSES = IsA | IsDirectlyA | IsAbove
 
 
@@ -369,7 +370,8 @@ class _Coding:
         """Mark a constraint on one variable that asks about its term alone."""
         if not self._is_of_term_alone(constraint):
             return False
-        test = self._vocabulary.constrained(variable, constraint, self._clause.strict)
+        named = renamed(constraint, {variable: _ONLY})  # whatever others call it
+        test = self._vocabulary.constrained(_ONLY, named, self._clause.strict)
         self._mark(self._variable(variable), 2 * test)
         return True
 
