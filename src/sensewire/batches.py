@@ -28,6 +28,7 @@ from sensewire.events.graphs import Graphs
 from sensewire.events.json_scanner import scan
 from sensewire.events.nquads_home import NO_HOME
 from sensewire.events.record_portion import JSON
+from sensewire.knowledge.ambiguous import AmbiguousWords
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.dispatch import Dispatch
 from sensewire.match.matcher import Answer, Found, joined
@@ -89,6 +90,7 @@ class Batches:
         self._closed: set[str] = set()
         self._fields: set[str] = set()  # closed too: they hold ids or times, and nobody asks
         self._asked: object = None
+        self._ambiguous = AmbiguousWords(knowledge)
         self._mapped = frozenset(
             root
             for function in knowledge.mappings
@@ -213,12 +215,9 @@ class Batches:
         self._seen.events += len(graphs)
         if not self._knowledge.content.entities:
             return
-        facts = graphs.facts
-        pairs = (facts.property.astype(np.int64) << 32) | facts.object
-        for pair, count in zip(*np.unique(pairs, return_counts=True), strict=True):
-            property, value = facts.terms[int(pair >> 32)], facts.terms[int(pair & 0xFFFFFFFF)]
-            if self._knowledge.is_ambiguous_in(property, value):
-                self._seen.note_ambiguous(value.text, int(count))
+        with self._lock:
+            for word, count in self._ambiguous.counted(graphs.facts):
+                self._seen.note_ambiguous(word, count)
 
     def wants(self, name: str) -> bool:
         """Whether an attribute of records can make a difference."""
