@@ -31,8 +31,8 @@ TERMS = [
 class Lasting(Sequence[Term]):
     """Terms with codes that last, and a blank node behind them."""
 
-    def __init__(self, named: int) -> None:
-        self._terms = [*TERMS[:named], blank("b")]
+    def __init__(self) -> None:
+        self._terms = [*TERMS, blank("b")]
 
     @property
     def lasting(self) -> Hashable:
@@ -57,10 +57,9 @@ facts = st.lists(st.tuples(st.integers(0, len(TERMS) - 1), st.integers(0, len(TE
 
 
 def columns(pairs: list[tuple[int, int]]) -> FactColumns:
-    named = max((max(pair) for pair in pairs), default=0)
     values = np.array([value for _, value in pairs], np.int32)
     return FactColumns(
-        terms=Lasting(max(named, 1)),
+        terms=Lasting(),
         subject=np.zeros(len(pairs), np.int32),
         property=np.array([property for property, _ in pairs], np.int32),
         object=values,
