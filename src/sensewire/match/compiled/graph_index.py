@@ -290,7 +290,7 @@ class GraphIndex:
         first, last = int(events.offsets[event]), int(events.offsets[event + 1])
         subject, property = events.subject[first:last], events.property[first:last]
         home = int(events.homes[event])
-        nodes, ends, edges, by_vertex, by_test, asked = prepared(
+        nodes, ends, edges, starts, by_vertex, of_vertex, by_test, asked = prepared(
             subject, property, events.object[first:last], home, events.row_of, events.rows,
             events.lists, events.asks_any, self._tables[ROLES], events.tests, shared.local,
             shared.rows_of,
@@ -302,9 +302,9 @@ class GraphIndex:
             filled, row_words, row_starts = match(
                 *self._tables[:-1], property, home, events.row_of, events.rows, events.lists,
                 events.numbers, events.filters, events.bounds, events.asks_any, events.tests,
-                shared.local, shared.rows_of, nodes, ends, edges, by_vertex, by_test, proposed,
-                scratch.stamps, scratch.stamp, budget + 4 * (last - first), event,
-                scratch.out_place,
+                shared.local, shared.rows_of, nodes, ends, edges, starts, by_vertex, of_vertex,
+                by_test, proposed, scratch.stamps, scratch.spent, scratch.states, scratch.stamp,
+                budget + 4 * (last - first), event, scratch.out_place,
             )  # fmt: skip
         finally:
             scratch.stamp += 1

@@ -40,7 +40,7 @@ from sensewire.match.compiled.jit import Array, Number, inlined, int64, loop, ui
 MOST_KEYS = 16_384
 FRAMES = MOST_KEYS
 """Where the frames begin in the scratch of words: choices left and vertices used of each step."""
-_SEEN_FROM = 64
+SEEN_FROM = 64
 """Steps of one search from which on they count for the pattern's budget."""
 FROM_START = -1
 
@@ -157,15 +157,15 @@ def run(
 
 
 @inlined
-def _left(place: Number, spent: Array, now: Number, budget: Number) -> Number:
+def left_of(place: Number, spent: Array, now: Number, budget: Number) -> Number:
     """The steps that a pattern may still take for an event."""
     known = spent[place]
     return budget - (known & int64(0xFFFFFFFF)) if known >> 32 == now else budget
 
 
 @inlined
-def _spend(place: Number, taken: Number, spent: Array, now: Number) -> None:
-    if taken > _SEEN_FROM:
+def spend(place: Number, taken: Number, spent: Array, now: Number) -> None:
+    if taken > SEEN_FROM:
         known = spent[place]
         before = known & int64(0xFFFFFFFF) if known >> 32 == now else int64(0)
         spent[place] = (int64(now) << 32) | min(before + taken, int64(0x7FFFFFFF))
@@ -231,7 +231,7 @@ def search_flat(
             if not is_free:
                 continue
         outcome, doubtful, taken = run(
-            postings, first, steps, used, _left(number, spent, now, budget), FROM_START, place,
+            postings, first, steps, used, left_of(number, spent, now, budget), FROM_START, place,
             members, rows_of, adjacent, literals, ints, row_of, rows, numbers, filters, bounds,
             longs, floats,
         )  # fmt: skip
@@ -241,7 +241,7 @@ def search_flat(
             filled += 1
             stamps[number] = now
         else:
-            _spend(number, taken, spent, now)
+            spend(number, taken, spent, now)
     return filled
 
 
@@ -361,7 +361,7 @@ def _one_by_one(
             if not is_free:
                 continue
         outcome, doubtful, taken = run(
-            program, 0, steps, used, _left(number, spent, now, budget), FROM_START, place,
+            program, 0, steps, used, left_of(number, spent, now, budget), FROM_START, place,
             members, rows_of, adjacent, literals, ints, row_of, rows, numbers, filters, bounds,
             longs, floats,
         )  # fmt: skip
@@ -371,12 +371,12 @@ def _one_by_one(
             filled += 1
             stamps[number] = now
         else:
-            _spend(number, taken, spent, now)
+            spend(number, taken, spent, now)
     return filled
 
 
 @inlined
-def _listed_at(
+def list_found(
     node: Number, links: Array, listed: Array, stamps: Array, now: Number, said: Number,
     out_place: Array, filled: Number,
 ) -> Number:  # fmt: skip
@@ -396,7 +396,7 @@ def _is_done(node: Number, states: Array, now: Number) -> Number:
 
 
 @inlined
-def _one_less(node: Number, nodes: Array, links: Array, states: Array, now: Number) -> None:
+def one_less(node: Number, nodes: Array, links: Array, states: Array, now: Number) -> None:
     """Something below a node was found: where all is, that counts for its parent."""
     while node >= 0:
         if states[node] >> 32 != now:
@@ -409,7 +409,7 @@ def _one_less(node: Number, nodes: Array, links: Array, states: Array, now: Numb
 
 
 @inlined
-def _own_found(node: Number, nodes: Array, links: Array, states: Array, now: Number) -> Number:
+def own_found(node: Number, nodes: Array, links: Array, states: Array, now: Number) -> Number:
     """Whether the patterns that end at an inner node had been found before; now they are."""
     if links[4 * node + 2] == links[4 * node + 6]:
         return True
@@ -447,7 +447,7 @@ def search_trie(
         return filled
     of_trie = len(stamps) + root
     patterns = int64(postings[at + 6] - postings[at + 5])
-    limit = _left(of_trie, spent, now, budget + _SEEN_FROM * patterns)
+    limit = left_of(of_trie, spent, now, budget + SEEN_FROM * patterns)
     is_over = limit <= 0
     variables = postings[at + 3] & 3
     _bound(x, y, variables, place, members)
@@ -458,8 +458,8 @@ def search_trie(
         if not is_free:
             return filled
     said = 0
-    if not _own_found(root, nodes, links, states, now):
-        filled = _listed_at(root, links, listed, stamps, now, 0, out_place, filled)
+    if not own_found(root, nodes, links, states, now):
+        filled = list_found(root, links, listed, stamps, now, 0, out_place, filled)
         if states[root] & int64(0x7FFFFFFF) == 0:
             states[root] = int64(now) << 32
             return filled
@@ -539,20 +539,20 @@ def search_trie(
                             break
                     if holds:
                         mark = said | (DOUBTFUL if doubtful else 0)
-                        filled = _listed_at(
+                        filled = list_found(
                             child, links, listed, stamps, now, mark, out_place, filled
                         )
                         states[child] = int64(now) << 32
-                        _one_less(int64(links[4 * child + 3]), nodes, links, states, now)
+                        one_less(int64(links[4 * child + 3]), nodes, links, states, now)
                     choices[of_frames + 2 * depth] = uint64(0)
                     continue
-                if not _own_found(child, nodes, links, states, now):
-                    filled = _listed_at(child, links, listed, stamps, now, said, out_place, filled)
+                if not own_found(child, nodes, links, states, now):
+                    filled = list_found(child, links, listed, stamps, now, said, out_place, filled)
                 frames[3 * depth + 2] = child
                 choices[of_frames + 2 * depth] = choices[entry]
             else:
                 if depth == 0:
-                    _spend(of_trie, taken, spent, now)
+                    spend(of_trie, taken, spent, now)
                     return filled
                 depth -= 1
         if is_over:
@@ -568,7 +568,7 @@ def search_trie(
             used |= low & ~literals
         depth += 1
         frames[3 * depth + 1] = frames[3 * (depth - 1) + 1]
-    _spend(of_trie, max(taken, limit) + 1, spent, now)
+    spend(of_trie, max(taken, limit) + 1, spent, now)
     return _one_by_one(
         at, x, y, postings, nodes, links, tails, ends, in_trie, place, members, rows_of,
         adjacent, literals, row_of, rows, numbers, filters, bounds, ints, longs, floats, stamps,

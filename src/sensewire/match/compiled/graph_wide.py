@@ -1,11 +1,11 @@
-"""Matching graphs of any size: what is adjacent is found in one sorted array.
+"""Matching graphs of any size: what is adjacent is found in arrays of edges.
 
-    edges      ((2 · property + direction) · vertices + from) · vertices + to     sorted
-    by_vertex  vertex · tests + test                                              sorted
-    by_test    test · vertices + vertex                                           sorted
+    edges      ((2 · property + direction) · vertices + from) · vertices + to
+    starts     where the edges of a property from a vertex begin; without it, edges are sorted
+    by_vertex  vertex · tests + test, sorted; of_vertex: where those of a vertex begin
+    by_test    test · vertices + vertex, sorted, of the tests at the ends of edges
 
-The programs are those of `graph_narrow`; a step's candidates are a range of `edges`. Each candidate
-that is looked at is a step of the budget, so that a vertex with many edges costs no more than that.
+The programs are those of `graph_narrow`, the search is `graph_wide_search`'s.
 
 Cost: O(n log n) for an event of n facts, then the searches.
 """
@@ -17,51 +17,39 @@ from sensewire.match.compiled.graph_build import (
     FLAT_OBJECT_FREE,
     FLAT_SUBJECT_FREE,
     FLAT_USES_HOME,
-    SIZE_PATTERNS,
     SIZE_SEED,
     SIZE_SHIFT,
     SIZE_STEPS,
 )
-from sensewire.match.compiled.graph_expressions import held
-from sensewire.match.compiled.graph_filters import MAYBE, NO, OVER, YES, within
+from sensewire.match.compiled.graph_filters import OVER, YES
 from sensewire.match.compiled.graph_layout import (
-    ALL,
-    ANY,
     ANY_PROPERTY,
     AS_CLASS,
     AS_CLASS_END,
     DEEPEST,
     DISTINCT,
     DOUBTFUL,
-    FILTER,
-    FILTER_OF_MANY,
-    FILTER_WORDS,
     FLAT,
     FORMS,
     HOME,
     INJECTIVE,
+    IS_END,
     IS_LITERAL,
     IS_TYPE,
-    ITSELF,
     KEY_CLASS,
     KEY_CONSTANT,
     LOOP,
-    NEGATED,
-    NOT_TEST,
     OVER_BUDGET,
     OWN,
     OWN_END,
-    PLACED,
     POSTING,
     ROW,
     ROW_FLAGS,
     SELECTS,
     SERVES,
     SERVES_END,
-    SLOT_MASK,
     SLOTS,
     USES_HOME,
-    WHAT_SHIFT,
     WHOLE,
     WHOLE_FLAGS,
     WHOLE_SELECTED,
@@ -70,39 +58,27 @@ from sensewire.match.compiled.graph_layout import (
     key_of,
 )
 from sensewire.match.compiled.graph_narrow import OF_ONE_SUBJECT
-from sensewire.match.compiled.graph_search import FROM_START, program_of
+from sensewire.match.compiled.graph_search import (
+    FROM_START,
+    SEEN_FROM,
+    left_of,
+    program_of,
+    spend,
+)
+from sensewire.match.compiled.graph_wide_search import FRAME, search, search_trie
 from sensewire.match.compiled.jit import Array, Number, inlined, int32, int64, kernel, uint64
 
-# The frames of a search: the candidate, where candidates end, the member and where members end, how
-# many vertices are used, and the step that is gone back to
-_AT, _END, _MEMBER, _MEMBERS_END, _USED, _BACK = range(6)
-_FRAME = 6
-
-
-@inlined
-def _first_at_least(sorted_numbers: Array, number: Number) -> Number:
-    low, high = int64(0), int64(len(sorted_numbers))
-    while low < high:
-        middle = (low + high) >> 1
-        if sorted_numbers[middle] < number:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@inlined
-def _has(sorted_numbers: Array, number: Number) -> Number:
-    at = _first_at_least(sorted_numbers, number)
-    return at < len(sorted_numbers) and sorted_numbers[at] == number
+MOST_STARTS = 1 << 19
+"""Pairs of a property and a vertex that `starts` has room for."""
 
 
 @kernel
 def prepared(
     subject: Array, property: Array, object: Array, home: Number, row_of: Array, rows: Array,
     lists: Array, asks_any: Number, roles: Array, tests: Number, local: Array, rows_of: Array,
-) -> tuple[Array, Array, Array, Array, Array, Array]:  # fmt: skip
-    """The code of each vertex, the ends of each fact, edges, tests by vertex and by test."""
+) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array]:  # fmt: skip
+    """The code of each vertex, the ends of each fact, edges and their starts, tests by vertex and
+    by test, and which properties were asked for."""
     facts = len(subject)
     nodes = np.empty(2 * facts, np.int32)
     ends = np.empty(2 * facts, np.int32)
@@ -169,13 +145,44 @@ def prepared(
             edges[filled] = (int64(rows_of[asked]) * vertices + x) * vertices + y
             edges[filled + 1] = (int64(rows_of[asked + 1]) * vertices + y) * vertices + x
             filled += 2
-    edges.sort()
+    starts = np.zeros(0, np.int32)
+    if (2 * present + 2) * vertices < MOST_STARTS:
+        starts = np.zeros((2 * present + 2) * vertices + 1, np.int32)
+        edges = _in_buckets(edges, starts, vertices)
+    else:
+        edges.sort()
     by_vertex = np.unique(pairs[:met])
+    of_vertex = np.zeros(vertices + 1, np.int32)
     by_test = np.empty(len(by_vertex), np.int64)
+    ends_met = 0
     for at in range(len(by_vertex)):
-        by_test[at] = (by_vertex[at] % tests) * vertices + by_vertex[at] // tests
+        vertex, test = by_vertex[at] // tests, by_vertex[at] % tests
+        of_vertex[vertex + 1] += 1
+        if roles[test] & IS_END:
+            by_test[ends_met] = test * vertices + vertex
+            ends_met += 1
+    for vertex in range(vertices):
+        of_vertex[vertex + 1] += of_vertex[vertex]
+    by_test = by_test[:ends_met].copy()
     by_test.sort()
-    return nodes, ends, edges, by_vertex, by_test, asked_ones[:present].copy()
+    return nodes, ends, edges, starts, by_vertex, of_vertex, by_test, asked_ones[:present].copy()
+
+
+@kernel
+def _in_buckets(edges: Array, starts: Array, vertices: Number) -> Array:
+    """The edges, those of a property from a vertex beside each other; where those begin."""
+    for edge in edges:
+        starts[edge // vertices + 1] += 1
+    for place in range(1, len(starts)):
+        starts[place] += starts[place - 1]
+    made = np.empty(len(edges), np.int64)
+    for edge in edges:
+        made[starts[edge // vertices]] = edge
+        starts[edge // vertices] += 1
+    for place in range(len(starts) - 1, 0, -1):
+        starts[place] = starts[place - 1]
+    starts[0] = 0
+    return made
 
 
 @kernel
@@ -186,187 +193,6 @@ def forget(nodes: Array, asked: Array, local: Array, rows_of: Array) -> None:
     for number in range(len(asked)):
         rows_of[asked[number]] = 0
         rows_of[asked[number] + 1] = 0
-
-
-@inlined
-def _opened(
-    frames: Array, at: Number, x: Number, what: Number, member: Number,
-    vertex_of: Array, rows_of: Array, edges: Array, by_test: Array, vertices: Number,
-) -> None:  # fmt: skip
-    """The candidates of a step, from a member of its first operand on."""
-    row = int64(rows_of[what >> WHAT_SHIFT])
-    frames[at + _AT] = 0
-    frames[at + _END] = 0
-    if row == 0:
-        return
-    if x == ALL:
-        frames[at + _AT] = _first_at_least(edges, row * vertices * vertices)
-        frames[at + _END] = _first_at_least(edges, (row + 1) * vertices * vertices)
-        return
-    origin = int64(vertex_of[x]) if x < SLOTS else by_test[member] % vertices
-    frames[at + _AT] = _first_at_least(edges, (row * vertices + origin) * vertices)
-    frames[at + _END] = _first_at_least(edges, (row * vertices + origin + 1) * vertices)
-
-
-@kernel
-def _search(
-    program: Array, first: Number, steps: Number, used: Array, taken_up: Number, limit: Number,
-    resumed: Number, vertex_of: Array, frames: Array, rows_of: Array, edges: Array,
-    by_vertex: Array, by_test: Array, tests: Number, nodes: Array, row_of: Array, rows: Array,
-    numbers: Array, filters: Array, bounds: Array, floats: Array,
-) -> tuple[Number, Number, Number]:  # fmt: skip
-    """Whether steps have a solution, whether that is doubtful, and how many were taken.
-
-    `resumed` is FROM_START, or how many steps of the last solution shall be left as they are but
-    for the last of them, which goes on to its next choice.
-    """
-    vertices = int64(len(nodes))
-    depth, taken, end = int64(0), 0, int64(steps)
-    inside, outer_end = int64(-1), int64(0)  # the `not` that is tried, and where all ends
-    doubtful, is_new = False, True
-    if steps == 0:
-        return YES, False, 0
-    frames[_BACK] = -1
-    if resumed >= 0:
-        depth, is_new = int64(frames[_FRAME * resumed + _BACK]), False
-    while depth >= 0:
-        at = _FRAME * depth
-        place = first + 3 * depth
-        x, m, what = program[place], program[place + 1], program[place + 2]
-        slot = what & SLOT_MASK
-        found = int64(-1)
-        binds = slot < FILTER
-        if is_new:
-            frames[at + _USED] = taken_up
-        else:
-            taken_up = frames[at + _USED]
-        taken += 1
-        if taken > limit:
-            return OVER, doubtful, taken
-        if slot == NEGATED:
-            inside, outer_end = depth, end
-            end = depth + 1 + x
-            depth += 1
-            frames[_FRAME * depth + _BACK] = inside
-            continue
-        if slot in (FILTER, FILTER_OF_MANY) or what >> WHAT_SHIFT == 2 * ITSELF:
-            if is_new:
-                verdict = YES
-                if slot == FILTER_OF_MANY:
-                    found = int64(0)
-                    verdict = held(
-                        m, x, vertex_of, nodes, row_of, rows, numbers, filters, bounds, floats
-                    )
-                else:
-                    found = int64(vertex_of[x])
-                    if slot == FILTER:
-                        kind, flags = filters[FILTER_WORDS * m], filters[FILTER_WORDS * m + 2]
-                        if kind == NOT_TEST:
-                            test = filters[FILTER_WORDS * m + 1]
-                            if _has(by_vertex, found * tests + test):
-                                verdict = NO
-                        else:
-                            verdict = within(
-                                kind, flags, m, row_of[nodes[found]], rows, numbers, bounds
-                            )
-                    elif m != ANY and not _has(by_vertex, found * tests + (m - SLOTS)):
-                        verdict = NO
-                doubtful = doubtful or verdict == MAYBE
-                if verdict == NO:
-                    found = int64(-1)
-        elif x < SLOTS and x != ALL and m < SLOTS and m != ANY and not binds:
-            row = int64(rows_of[what >> WHAT_SHIFT])
-            if is_new and row:
-                asked = (row * vertices + int64(vertex_of[x])) * vertices + int64(vertex_of[m])
-                if _has(edges, asked):
-                    found = int64(vertex_of[m])
-        elif is_new or binds:
-            if is_new:
-                frames[at + _MEMBER] = 0
-                frames[at + _MEMBERS_END] = 1
-                has_members = True
-                if x >= SLOTS:
-                    test = int64(x - SLOTS)
-                    frames[at + _MEMBER] = _first_at_least(by_test, test * vertices)
-                    frames[at + _MEMBERS_END] = _first_at_least(by_test, (test + 1) * vertices)
-                    has_members = frames[at + _MEMBER] < frames[at + _MEMBERS_END]
-                frames[at + _AT] = 0
-                frames[at + _END] = 0
-                if has_members:
-                    _opened(
-                        frames, at, x, what, frames[at + _MEMBER], vertex_of, rows_of, edges,
-                        by_test, vertices,
-                    )  # fmt: skip
-            while found < 0:
-                if frames[at + _AT] >= frames[at + _END]:
-                    frames[at + _MEMBER] += 1
-                    if frames[at + _MEMBER] >= frames[at + _MEMBERS_END]:
-                        break
-                    _opened(
-                        frames, at, x, what, frames[at + _MEMBER], vertex_of, rows_of, edges,
-                        by_test, vertices,
-                    )  # fmt: skip
-                    continue
-                edge = edges[frames[at + _AT]]
-                frames[at + _AT] += 1
-                taken += 1
-                if taken > limit:
-                    return OVER, doubtful, taken
-                vertex = edge % vertices
-                if x == ALL:
-                    origin = edge // vertices % vertices
-                    if what >> WHAT_SHIFT & 1:  # loops
-                        if origin != vertex:
-                            continue
-                    else:  # whatever else it leads to, it is the same candidate
-                        while (
-                            frames[at + _AT] < frames[at + _END]
-                            and edges[frames[at + _AT]] // vertices == edge // vertices
-                        ):
-                            frames[at + _AT] += 1
-                        vertex = origin
-                if m >= SLOTS:
-                    if not _has(by_vertex, vertex * tests + (m - SLOTS)):
-                        continue
-                elif m != ANY and vertex_of[m] != vertex:
-                    continue
-                if what & PLACED and not rows[ROW * row_of[nodes[vertex]] + ROW_FLAGS] & IS_LITERAL:
-                    is_used = False
-                    for number in range(taken_up):
-                        is_used = is_used or used[number] == vertex
-                    if is_used:
-                        continue
-                found = vertex
-        if found >= 0 and depth + 1 == end:
-            if inside < 0:
-                return YES, doubtful, taken
-            if doubtful:  # nothing is surely inside: the `not` holds, perhaps
-                found = int64(-1)
-                depth = inside + 1
-            else:
-                depth = int64(frames[_FRAME * inside + _BACK])
-                inside, end, is_new = int64(-1), outer_end, False
-                continue
-        if found < 0:
-            back = int64(frames[_FRAME * depth + _BACK])
-            if inside < 0 or back != inside:
-                depth, is_new = back, False
-                continue
-            taken_up = frames[_FRAME * inside + _USED]
-            depth, back = end, int64(frames[_FRAME * inside + _BACK])
-            inside, end, is_new = int64(-1), outer_end, True
-            if depth == end:
-                return YES, doubtful, taken
-            frames[_FRAME * depth + _BACK] = back
-            continue
-        vertex_of[slot] = found
-        if what & PLACED and not rows[ROW * row_of[nodes[found]] + ROW_FLAGS] & IS_LITERAL:
-            used[taken_up] = found
-            taken_up += 1
-        depth += 1
-        frames[_FRAME * depth + _BACK] = depth - 1
-        is_new = True
-    return NO, doubtful, taken
 
 
 @inlined
@@ -402,18 +228,19 @@ def match_wide(
     in_trie: Array, wholes: Array, whole_at: Array,
     property: Array, home: Number, row_of: Array, rows: Array, lists: Array, numbers: Array,
     filters: Array, bounds: Array, asks_any: Number, tests: Number, local: Array, rows_of: Array,
-    nodes: Array, ends: Array, edges: Array, by_vertex: Array, by_test: Array,
-    proposed: Array, stamps: Array, now: Number, budget: Number, event: Number, out_place: Array,
+    nodes: Array, ends: Array, edges: Array, starts: Array, by_vertex: Array, of_vertex: Array,
+    by_test: Array, proposed: Array, stamps: Array, spent: Array, states: Array, now: Number,
+    budget: Number, event: Number, out_place: Array,
 ) -> tuple[Number, Array, Array]:  # fmt: skip
     """Match one event that was prepared; how many pairs are filled then, and the rows."""
     filled = 0
     floats = np.zeros(3 * DEEPEST + 3, np.float64)
     most = sizes[SIZE_STEPS] + 8
-    frames = np.zeros(_FRAME * most, np.int64)
+    frames = np.zeros(FRAME * most, np.int64)
+    of_tails = np.zeros(FRAME * most, np.int64)
     vertex_of = np.zeros(SLOTS, np.int64)
     used = np.zeros(SLOTS, np.int64)
     program = np.zeros(3 * most, np.int32)
-    spent = np.zeros(sizes[SIZE_PATTERNS], np.int64)
     seed, shift, last = sizes[SIZE_SEED], uint64(sizes[SIZE_SHIFT]), uint64(len(table) - 1)
     home_vertex = int64(local[home]) if home >= 0 else int64(-1)
     for fact in range(len(property)):
@@ -422,9 +249,8 @@ def match_wide(
             continue
         row = row_of[property[fact]] * ROW
         begin, end = rows[row + SERVES], rows[row + SERVES_END]
-        of_x, of_y = _first_at_least(by_vertex, x * tests), _first_at_least(by_vertex, y * tests)
-        x_end = _first_at_least(by_vertex, (x + 1) * tests)
-        y_end = _first_at_least(by_vertex, (y + 1) * tests)
+        of_x, x_end = int64(of_vertex[x]), int64(of_vertex[x + 1])
+        of_y, y_end = int64(of_vertex[y]), int64(of_vertex[y + 1])
         for served in range(begin - asks_any, end):
             asked = lists[served] if served >= begin else ANY_PROPERTY
             shape = shapes[asked] if asked < len(shapes) else int64(0)
@@ -465,10 +291,32 @@ def match_wide(
                             or postings[at + 2] != object_test
                         ):
                             continue
-                        variables, flat = postings[at + 3] & 3, postings[at + 3] >> 2
+                        variables, flat = postings[at + 3] & 3, int64(postings[at + 3] >> 2)
                         to = at + POSTING
-                        in_tries = postings[at + 6] - postings[at + 5]
-                        for number in range(flat + in_tries):
+                        root = int64(postings[at + 4])
+                        in_trie_of = int64(postings[at + 6] - postings[at + 5])
+                        if root >= 0:
+                            of_trie = len(stamps) + root
+                            limit = left_of(of_trie, spent, now, budget + SEEN_FROM * in_trie_of)
+                            taken_up = 0
+                            if kind & 1:
+                                taken_up = _taken_by_trigger(
+                                    x, y, variables, 0, used, nodes, row_of, rows, home_vertex
+                                )
+                            if taken_up >= 0 and limit > 0:
+                                _bind(vertex_of, x, y, variables)
+                                filled, taken = search_trie(
+                                    root, nodes_of_tries, links, tails, listed, int64(0), stamps,
+                                    states, now, of_tails, out_place, filled, used, taken_up,
+                                    limit, vertex_of, frames, rows_of, edges, starts, by_vertex,
+                                    of_vertex, by_test, tests, nodes, row_of, rows, numbers,
+                                    filters, bounds, floats,
+                                )  # fmt: skip
+                                spend(of_trie, taken, spent, now)
+                                limit -= taken
+                            if limit > 0 or taken_up < 0:
+                                in_trie_of = int64(0)  # else each by itself, since some are costly
+                        for number in range(flat + in_trie_of):
                             if number < flat:
                                 steps, pattern = postings[to], int64(postings[to + 1])
                                 flags = postings[to + 2]
@@ -493,18 +341,13 @@ def match_wide(
                                 )
                                 if taken_up < 0:
                                     continue
-                            bound = 0
-                            if variables & 1:
-                                vertex_of[0] = x
-                                bound = 1
-                            if variables & 2:
-                                vertex_of[bound] = y
-                            outcome, doubtful, taken = _search(
-                                program, 0, steps, used, taken_up, budget - spent[pattern],
-                                FROM_START, vertex_of, frames, rows_of, edges, by_vertex, by_test,
+                            _bind(vertex_of, x, y, variables)
+                            outcome, doubtful, taken = search(
+                                program, 0, steps, used, taken_up,
+                                left_of(pattern, spent, now, budget), FROM_START, vertex_of,
+                                frames, rows_of, edges, starts, by_vertex, of_vertex, by_test,
                                 tests, nodes, row_of, rows, numbers, filters, bounds, floats,
                             )  # fmt: skip
-                            spent[pattern] += taken
                             if outcome:
                                 out_place[filled] = (
                                     pattern
@@ -513,16 +356,18 @@ def match_wide(
                                 )
                                 filled += 1
                                 stamps[pattern] = now
+                            else:
+                                spend(pattern, taken, spent, now)
     for proposal in range(len(proposed)):
         pattern = int64(proposed[proposal])
         if stamps[pattern] == now:
             continue
         at = int64(whole_at[pattern])
         taken_up = _taken_at_first(wholes[at + WHOLE_FLAGS], used, home_vertex)
-        outcome, doubtful, _ = _search(
+        outcome, doubtful, _ = search(
             wholes, at + WHOLE + wholes[at + WHOLE_SELECTED], wholes[at + WHOLE_STEPS], used,
-            taken_up, budget, FROM_START, vertex_of, frames, rows_of, edges, by_vertex, by_test,
-            tests, nodes, row_of, rows, numbers, filters, bounds, floats,
+            taken_up, budget, FROM_START, vertex_of, frames, rows_of, edges, starts, by_vertex,
+            of_vertex, by_test, tests, nodes, row_of, rows, numbers, filters, bounds, floats,
         )  # fmt: skip
         if outcome:
             out_place[filled] = (
@@ -546,10 +391,10 @@ def match_wide(
         resumed, left = int64(FROM_START), budget
         while True:
             taken_up = _taken_at_first(wholes[at + WHOLE_FLAGS], used, home_vertex)
-            outcome, doubtful, taken = _search(
+            outcome, doubtful, taken = search(
                 wholes, at + WHOLE + selected, wholes[at + WHOLE_STEPS], used, taken_up, left,
-                resumed, vertex_of, frames, rows_of, edges, by_vertex, by_test, tests, nodes,
-                row_of, rows, numbers, filters, bounds, floats,
+                resumed, vertex_of, frames, rows_of, edges, starts, by_vertex, of_vertex, by_test,
+                tests, nodes, row_of, rows, numbers, filters, bounds, floats,
             )  # fmt: skip
             left -= taken
             if outcome == OVER:
@@ -579,6 +424,17 @@ def _longer(array: Array, needed: Number) -> Array:
     made = np.zeros(2 * needed + 1_024, array.dtype)
     made[: len(array)] = array
     return made
+
+
+@inlined
+def _bind(vertex_of: Array, x: Number, y: Number, variables: Number) -> None:
+    """The trigger's variables stand for the vertices of a fact."""
+    bound = 0
+    if variables & 1:
+        vertex_of[0] = x
+        bound = 1
+    if variables & 2:
+        vertex_of[bound] = y
 
 
 @inlined
