@@ -40,6 +40,7 @@ NEWSDESK = {
 BUILDING = {
     "Comfort": ["https://building.example/reading1", "https://building.example/reading2"],
     "Air quality": ["https://building.example/reading4"],
+    "Lost and found": ["https://building.example/reading3"],
     "Facilities": ["alarm-1"],
     "Any sensor": ["new-point"],
 }
