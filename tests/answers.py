@@ -20,7 +20,7 @@ from sensewire.match.matcher import Operator
 from sensewire.model.conditions import Variable
 from sensewire.model.errors import EventError, SubscriptionError
 from sensewire.model.event import Event
-from sensewire.model.match import Matches
+from sensewire.model.match import BatchMatches, Matches
 from sensewire.model.subscription import Conjunction, Not, Predicate, Subscription
 from sensewire.model.terms import Term, iri, string, term_of, untyped
 from sensewire.testing.knowledge import function_of_one, knowledge, sample_functions
@@ -120,12 +120,16 @@ def told(engine: Engine, event: Event) -> list[str]:
 
 def told_in_batch(engine: Engine, batch: pa.RecordBatch) -> list[list[str]]:
     """What an engine says of each row of a batch."""
-    found = engine.match_batch(batch)
-    lines: list[list[str]] = [[] for _ in range(batch.num_rows)]
+    return told_of_rows(engine.match_batch(batch), batch.num_rows)
+
+
+def told_of_rows(found: BatchMatches, rows: int) -> list[list[str]]:
+    """What was found, row by row."""
+    lines: list[list[str]] = [[] for _ in range(rows)]
     for match in found.matches.to_pylist():
-        rows = match["rows"]
-        assert rows is None or rows, "null where nothing is selected, never an empty list"
-        texts = _rows(rows or [[]])
+        selected = match["rows"]
+        assert selected is None or selected, "null where nothing is selected, never an empty list"
+        texts = _rows(selected or [[]])
         lines[match["event"]].append(
             f"{match['subscription']} at {match['distance']:.12g}: {texts}"
         )
