@@ -23,6 +23,7 @@ from sensewire.match.dispatch import dispatch_to
 from sensewire.match.matcher import Answer, Found, Operator
 from sensewire.model.batch import Batch
 from sensewire.model.canonical import clauses_of
+from sensewire.model.collecting import collection_paused
 from sensewire.model.errors import EventError, IndexFolderError, SensewireError, SubscriptionError
 from sensewire.model.event import Event
 from sensewire.model.learned import Learned
@@ -311,6 +312,7 @@ class Engine:
             save(path, self.knowledge, compiled, self._subscribers, beside or {})
 
     @classmethod
+    @collection_paused()
     def open(
         cls,
         path: str | PathLike[str],

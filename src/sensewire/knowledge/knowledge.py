@@ -6,9 +6,6 @@ that of attributes (concepts and properties, mixed paths included; plain names o
 merged). Roots are terms, compared as such; a word that nobody knows is its own root.
 """
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from os import PathLike
 from typing import Any, Self
@@ -20,6 +17,7 @@ from sensewire.knowledge.mappings import MappingFunction
 from sensewire.knowledge.vocabulary import THING
 from sensewire.knowledge.words import FOR_ATTRIBUTES, FOR_VALUES, Scope, Words
 from sensewire.model import datatypes
+from sensewire.model.collecting import collection_paused
 from sensewire.model.terms import Kind, Term, local_name, string
 
 _REMEMBERED = 65_536  # words; events bring new ones without end
@@ -56,7 +54,7 @@ class Knowledge:
         """Knowledge from files: YAML, RDF in any syntax, WordNet's folder."""
         from sensewire.knowledge.load import loaded
 
-        with _collection_paused():
+        with collection_paused():
             return cls(loaded(paths))
 
     def __eq__(self, other: object) -> bool:
@@ -214,19 +212,6 @@ class Knowledge:
         for one, declared in pairs:
             found.setdefault(self.values.root(one), set()).add(declared)
         return {root: frozenset(each) for root, each in found.items()}
-
-
-@contextmanager
-def _collection_paused() -> Iterator[None]:
-    """Without the garbage collector: a large file makes millions of objects, and all of them stay;
-    looking for garbage among them took half of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def called(root: Term) -> str:

@@ -8,11 +8,13 @@ A worker opens the version that the run began with, whatever is saved to the fol
 keeps it open for all of its tasks. The pages of one folder are shared by all workers of a machine.
 """
 
+import gc
 import tarfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sensewire.engine import Engine
 from sensewire.model.errors import SensewireError
@@ -20,6 +22,8 @@ from sensewire.model.folder import current_version
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+Opened = TypeVar("Opened")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,32 @@ def shipped(
     return Shipped(None, archive.name, version)
 
 
+class Keeper:
+    """Opens what a worker keeps, so that the collector of garbage passes it over: Spark collects
+    after each task, and going through an index took longer than the task.
+
+    What was kept before may be garbage by now: only then is all gone through once more, which also
+    copies the pages that workers share.
+    """
+
+    def __init__(self) -> None:
+        self._has_kept = False
+
+    def kept(self, opening: Callable[[], Opened]) -> Opened:
+        """What is opened."""
+        if self._has_kept:
+            gc.unfreeze()
+        self._has_kept = True
+        made = opening()
+        gc.collect()
+        gc.freeze()
+        return made
+
+
+KEEPER = Keeper()
+"""The one of this process."""
+
+
 @lru_cache(maxsize=2)  # one a process; two while a session goes from one job to the next
 def opened(index: Shipped) -> Engine:
     """The engine of an index, once a process."""
@@ -66,4 +96,4 @@ def opened(index: Shipped) -> Engine:
             f"the index {folder} is not on this machine; name a path that every machine sees, or "
             "leave out --index-shared, so that it is sent to them"
         )
-    return Engine.open(folder, version=index.version, as_it_is=True)
+    return KEEPER.kept(lambda: Engine.open(folder, version=index.version, as_it_is=True))

@@ -30,7 +30,7 @@ from sensewire.model.learned import Learned
 from sensewire.routing import Router
 from sensewire.sharding import measured, split
 from sensewire.spark.careful import carefully
-from sensewire.spark.index import Shipped
+from sensewire.spark.index import KEEPER, Shipped
 from sensewire.spark.ingest import slices_in
 from sensewire.spark.outcomes import NOTHING, Outcomes, Pace, Rows, answers_of, outcomes_of
 from sensewire.spark.progress import Counters
@@ -137,12 +137,13 @@ def _row(
 
 @lru_cache(maxsize=1)
 def _router(index: Shipped) -> Router:
-    return Router.open(index.folder())
+    return KEEPER.kept(lambda: Router.open(index.folder()))
 
 
 @lru_cache(maxsize=1)  # a worker has memory for one
 def _shard(index: Shipped) -> Engine:
-    return Engine.open(index.folder(), version=index.version, as_it_is=True)
+    folder = index.folder()
+    return KEEPER.kept(lambda: Engine.open(folder, version=index.version, as_it_is=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
