@@ -54,8 +54,9 @@ def test_forms() -> None:
         return made.form
 
     assert form("a = 1") is form("a is a b") is Form.VALUE
-    assert form("a > 1") is Form.ATTRIBUTE
-    assert form("(?x, a, ?y)") is Form.PATTERN
+    assert form("(?x, a, v)") is form("(<http://x.org/a>, ?p, ?y)") is Form.VALUE
+    assert form("a > 1") is form("(?x, a, ?y)") is form("(home, ?p, ?y)") is Form.ATTRIBUTE
+    assert form("(?x, ?p, ?y)") is Form.EVERYTHING
     assert EVERYTHING.form is Form.EVERYTHING
     assert unparse(EVERYTHING.subscription()) == "everything"
 

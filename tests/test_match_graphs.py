@@ -32,6 +32,7 @@ from tests.answers import (
     told,
     told_of_rows,
 )
+from tests.test_routing import Cluster
 
 DECODING = Decoding(datetime(2024, 3, 1, tzinfo=UTC), time_field="seen")
 VERTICES = ["<http://x.org/a>", "<http://x.org/b>", "_:n", "_:m", "_:H"]
@@ -182,3 +183,27 @@ def test_functions_add_to_columns_what_they_add_to_events() -> None:
     assert doubled == ['s at 0: ?n "8"^^<http://www.w3.org/2001/XMLSchema#integer>']
     assert endless[0].startswith("rejected: ")
     assert nothing == []
+
+
+@given(known=any_knowledge, asked=asked_for, data=quads(), shards=st.integers(1, 3))
+def test_shards_together_say_of_columns_what_one_engine_says(
+    known: Knowledge, asked: list[Subscription], data: bytes, shards: int
+) -> None:
+    cluster = Cluster(known, asked, shards)
+    routed = columns_in(data, cluster.router.engine)
+    lines: list[list[str]] = [[] for each in routed for _ in range(len(each))]
+    before = 0
+    for number, graphs in enumerate(routed):
+        found = cluster.router.engine.match_graphs(graphs, encoded=True)
+        for rejected in found.rejected.to_pylist():
+            lines[before + rejected["event"]].append(f"rejected: {rejected['reason']}")
+        routes = cluster.router.routes(found, len(graphs))
+        for shard, rows in zip(cluster.shards, routes, strict=True):
+            some = columns_in(data, shard)[number].at(rows)
+            answers = told_of_rows(shard.match_graphs(some), len(rows))
+            for row, said in zip(rows.tolist(), answers, strict=True):
+                lines[before + row] += said
+        before += len(graphs)
+    expected = told_of_columns(cluster.whole, columns_in(data, cluster.whole))
+    assert [sorted(each) for each in lines] == expected
+    assert cluster.router.engine.statistics().ambiguous == cluster.whole.statistics().ambiguous

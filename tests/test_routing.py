@@ -124,14 +124,13 @@ def test_shards_together_say_of_a_batch_what_one_engine_says(
 
 @given(
     known=any_knowledge,
-    asked=st.lists(of_predicates, min_size=1, max_size=6),
+    asked=asked_for,
     sent=st.lists(any_record, min_size=1, max_size=4),
     shards=st.integers(1, 4),
 )
 def test_a_router_counts_what_one_engine_counts(
     known: Knowledge, asked: list[Subscription], sent: list[dict[str, object]], shards: int
 ) -> None:
-    """(Where only the oracle takes a clause, an engine does not count in its attributes.)"""
     cluster = Cluster(known, asked, shards)
     batch = pa.RecordBatch.from_pydict({"json": [json.dumps(record) for record in sent]})
     cluster.whole.match_batch(batch)

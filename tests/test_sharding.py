@@ -16,7 +16,7 @@ from sensewire.language.unparse import unparse
 from sensewire.model.errors import SensewireError
 from sensewire.model.event import Event
 from sensewire.model.subscription import Subscription
-from sensewire.sharding import MOST_PATTERNS, Measured, balance, measured, split
+from sensewire.sharding import Measured, balance, measured, split
 from sensewire.testing.events import events
 from sensewire.testing.knowledge import function_of_one
 from tests.answers import ATTRIBUTES, TERMS, any_subscription
@@ -91,12 +91,13 @@ def test_what_fails_is_taken_too() -> None:
         assert measured([parse("colour = red")], known, sent).taken.tolist() == [1]
 
 
-def test_past_so_many_patterns_none_is_an_anchor() -> None:
-    texts = [f"(?x, p{n}, ?y)" for n in range(MOST_PATTERNS + 1)]
-    assert len(of_texts(texts[:-1]).anchors) == MOST_PATTERNS
-    assert of_texts(texts, [Event.record({"p1": 1})]).anchors == (EVERYTHING,)
-    with_values = of_texts([*texts, "p = 1"])
-    assert anchors(with_values)[-1] == ["p = 1"]
+def test_patterns_are_anchors_however_many() -> None:
+    texts = [f"(?x, p{n}, ?y) and (?y, q, v{n % 7})" for n in range(100)]
+    assert anchors(of_texts(texts)) == [[f"(?0, q, v{n % 7})"] for n in range(100)]
+    sample = [Event.rdf(f'_:a <urn:p1> _:b . _:b <urn:q> "v{n % 2}" .', "ttl") for n in range(4)]
+    assert [anchors(of_texts(texts[n : n + 1], sample))[0] for n in (1, 8, 0)] == [
+        ["(?0, q, v1)"], ["(?0, p8, ?1)"], ["(?0, p0, ?1)"],
+    ]  # fmt: skip
 
 
 def test_equal_anchors_lie_together() -> None:

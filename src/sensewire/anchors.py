@@ -11,7 +11,7 @@ take solutions away, and are left out.
                           number may be past its bound, but stands under the attribute all the same
     (home, a, v)          a = v; strict terms are told apart in other ways, so there a exists
     (home, a, ?x)         a exists
-    another pattern       as it is, alone; only where there is nothing better: no index takes it
+    another pattern       as it is, alone
     nothing of these      everything
 
 Under `within`, `a = v` is never weakened to `a exists`: it may be met under a more general
@@ -42,9 +42,11 @@ class Form(IntEnum):
     """What an anchor asks for, the best forms first."""
 
     VALUE = 0
+    """A value of an attribute; a fact with a constant at one end at least."""
     ATTRIBUTE = 1
-    PATTERN = 2
-    EVERYTHING = 3
+    """An attribute, whatever its value; a fact with a property, whatever its ends."""
+    EVERYTHING = 2
+    """Nothing, or any fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,11 @@ class Anchor:
         match self.atom:
             case None:
                 return Form.EVERYTHING
-            case TriplePattern():
-                return Form.PATTERN
+            case TriplePattern(subject, property, end):
+                if isinstance(subject, Constant) or isinstance(end, Constant):
+                    return Form.VALUE
+                named = isinstance(property, Constant) or Home() in (subject, end)
+                return Form.ATTRIBUTE if named else Form.EVERYTHING
             case Predicate(condition=Exists()):
                 return Form.ATTRIBUTE
             case _:
@@ -102,7 +107,7 @@ def anchor_of(atom: Atom, tolerance: float | None, strict: bool) -> Anchor | Non
             return Anchor(atom)
         case Predicate(attribute):
             return Anchor(Predicate(attribute, Exists()))
-        case TriplePattern(Home(), Constant() as property, end) if _is_attribute(property):
+        case TriplePattern(Home(), Constant() as property, end) if is_attribute(property):
             asked = Equal(end) if isinstance(end, Constant) and not strict else Exists()
             return Anchor(Predicate(property, asked))
         case TriplePattern():
@@ -113,7 +118,7 @@ def anchor_of(atom: Atom, tolerance: float | None, strict: bool) -> Anchor | Non
             assert_never(atom)
 
 
-def _is_attribute(property: Constant) -> bool:
+def is_attribute(property: Constant) -> bool:
     """Whether a pattern's property can stand before a condition; a number, say, cannot."""
     value = property.value
     return isinstance(value, Name) or value.kind in (Kind.STRING, Kind.IRI)

@@ -21,16 +21,26 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sensewire.engine import Engine
-from sensewire.model.conditions import Constant, Exists
+from sensewire.model.conditions import Constant, Exists, Variable, exact
 from sensewire.model.errors import IndexFolderError
 from sensewire.model.learned import Learned
 from sensewire.model.match import BatchMatches, Matches
-from sensewire.model.subscription import Conjunction, Not, Predicate, Subscription
+from sensewire.model.subscription import (
+    Atom,
+    Conjunction,
+    Not,
+    Predicate,
+    Subscription,
+    TriplePattern,
+)
+from sensewire.model.terms import iri
 from sensewire.saving import Saved, opened_folder
 from sensewire.sharding import Measured
 
 Int64 = npt.NDArray[np.int64]
 
+_NOBODY = exact(iri("urn:sensewire:nobody"))
+"""An attribute that no event should have: what asks for it too is tried for none."""
 _AT_A_TIME = 16
 """Attributes that one subscription of nobody's asks for: none is too long to be written."""
 
@@ -57,7 +67,7 @@ class Router:
         """The router to the shards that hold these parts of the subscriptions."""
         engine = Engine(subscriptions.knowledge)
         shards = len(parts)
-        for number, watching in enumerate(_watching(subscriptions.attributes)):
+        for number, watching in enumerate(_watching(subscriptions)):
             engine.add(watching, id=str(-shards - number))
         made = [each.subscription() for each in subscriptions.anchors]
         for shard, rows in enumerate(parts):
@@ -106,11 +116,18 @@ def _numbers(ids: Any) -> Int64:
     return chosen
 
 
-def _watching(attributes: Sequence[Constant]) -> Iterator[Subscription]:
+def _watching(subscriptions: Measured) -> Iterator[Subscription]:
     """Subscriptions that ask for attributes and never match; without attributes one that does."""
-    if not attributes:
+    attributes = subscriptions.attributes
+    if subscriptions.reads_all:
+        yield _never(_NOBODY, TriplePattern(*map(Variable, "spo")))
+    elif not attributes:
         yield Subscription((Conjunction(),))
     for start in range(0, len(attributes), _AT_A_TIME):
-        asked = [Predicate(each, Exists()) for each in attributes[start : start + _AT_A_TIME]]
-        never = Not(Conjunction((asked[0],)))
-        yield Subscription((Conjunction((*asked, never)),))
+        first, *others = attributes[start : start + _AT_A_TIME]
+        yield _never(first, *(Predicate(each, Exists()) for each in others))
+
+
+def _never(attribute: Constant, *atoms: Atom) -> Subscription:
+    asked = Predicate(attribute, Exists())
+    return Subscription((Conjunction((asked, *atoms, Not(Conjunction((asked,))))),))

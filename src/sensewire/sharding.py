@@ -25,12 +25,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sensewire.anchors import EVERYTHING, Anchor, Form, anchor_of
+from sensewire.anchors import EVERYTHING, Anchor, Form, anchor_of, is_attribute
 from sensewire.engine import Engine
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.model.canonical import Clause, clauses_of, renamed
 from sensewire.model.conditions import Constant, OneOf, Variable
-from sensewire.model.errors import EventError, SensewireError
+from sensewire.model.errors import SensewireError
 from sensewire.model.event import Event
 from sensewire.model.subscription import (
     Atom,
@@ -39,14 +39,13 @@ from sensewire.model.subscription import (
     OperatorCall,
     Predicate,
     Subscription,
+    TriplePattern,
 )
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 
-MOST_PATTERNS = 64
-"""Different patterns that are anchors: each is judged for every event, so past it none is."""
-UNMEASURED = {Form.VALUE: 1, Form.ATTRIBUTE: 32, Form.PATTERN: 32, Form.EVERYTHING: 64}
+UNMEASURED = {Form.VALUE: 1, Form.ATTRIBUTE: 32, Form.EVERYTHING: 64}
 """What anchors count as taking where there is no sample."""
 GRAINS = (1, 2, 4, 8, 16)
 """Into how many parts a shard's share may be cut for groups of equal anchors, as they are tried."""
@@ -70,6 +69,7 @@ class Measured:
     bytes: Float64
     calls: tuple[tuple[int, ...], ...]  # for each operator call who makes it
     attributes: tuple[Constant, ...]  # that any of them asks for
+    reads_all: bool  # whether any of them may ask for any attribute
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -101,7 +101,7 @@ def measured(
     for subscription in subscriptions:
         reading.read(subscription)
     candidates = reading.candidates()
-    choices = list(reading.choices(candidates))
+    choices = reading.choices()
     taken = _taken(candidates, set(chain.from_iterable(choices)), knowledge, sample)
     best = [_best(several, candidates, taken) for several in choices]
     chosen = np.array(best, np.int64)[np.frombuffer(reading.clauses, np.int64)]
@@ -117,6 +117,7 @@ def measured(
         reading.bytes(),
         tuple(tuple(who) for who in reading.callers.values() if len(who) > 1),
         tuple(reading.attributes),
+        reading.reads_all,
     )
 
 
@@ -164,6 +165,7 @@ class _Told(NamedTuple):
     weight: int
     attributes: tuple[Constant, ...]
     calls: tuple[OperatorCall, ...]
+    reads_all: bool  # it may ask for any property
 
 
 class _Reading:
@@ -175,6 +177,7 @@ class _Reading:
         self.rows: list[list[int]] = []  # the atoms of each subscription
         self.callers: dict[OperatorCall, dict[int, None]] = defaultdict(dict)
         self.attributes: dict[Constant, None] = {}
+        self.reads_all = False
         self._atoms: dict[Atom, int] = {}
         self._told: list[_Told] = []
         self._users: Counter[int] = Counter()
@@ -201,13 +204,9 @@ class _Reading:
         """All anchors that clauses may choose from; the first is `everything`."""
         return list(self._anchors)
 
-    def choices(self, candidates: Sequence[Anchor]) -> Iterator[tuple[int, ...]]:
-        """What clauses may choose from: patterns only where there is nothing else."""
-        forms = [each.form for each in candidates]
-        too_many = forms.count(Form.PATTERN) > MOST_PATTERNS
-        for several in self._several:
-            best = tuple(each for each in several if forms[each] is not Form.PATTERN)
-            yield best or ((0,) if too_many else several)
+    def choices(self) -> list[tuple[int, ...]]:
+        """What clauses may choose from."""
+        return list(self._several)
 
     def bytes(self) -> Float64:
         """What each subscription adds to an index, its tests shared with all who have them."""
@@ -220,6 +219,7 @@ class _Reading:
             for call in each.calls:
                 self.callers[call][row] = None
             self.attributes.update(dict.fromkeys(each.attributes))
+            self.reads_all |= each.reads_all
 
     def _number(self, atom: Atom) -> int:
         number = self._atoms.setdefault(atom, len(self._told))
@@ -242,10 +242,14 @@ def _told_of(atom: Atom) -> _Told:
     predicates = [each for each in inside if isinstance(each, Predicate)]
     conditions = [each.condition for each in predicates]
     more = sum(len(each.constants) - 1 for each in conditions if isinstance(each, OneOf))
+    properties = [each.property for each in inside if isinstance(each, TriplePattern)]
+    named = (each for each in properties if isinstance(each, Constant) and is_attribute(each))
+    calls = tuple(_numbered(each) for each in inside if isinstance(each, OperatorCall))
     return _Told(
         _DIFFERENT + _CONSTANT * more,
-        tuple(each.attribute for each in predicates),
-        tuple(_numbered(each) for each in inside if isinstance(each, OperatorCall)),
+        (*(each.attribute for each in predicates), *named),
+        calls,
+        bool(calls) or any(isinstance(each, Variable) for each in properties),
     )
 
 
@@ -326,23 +330,12 @@ def _taken(
     for number in sorted(wanted):
         engine.add(anchors[number].subscription(), id=str(number))
     counts = np.zeros(len(anchors), np.int64)
-    if isinstance(sample, Sequence):
-        for event in sample:
-            counts[list(_taking(engine, event))] += 1
-        return counts
-    found = engine.match_batch(sample)
+    by_events = isinstance(sample, Sequence)
+    found = engine.match_events(sample) if by_events else engine.match_batch(sample)
     for table in (found.matches, found.failures):
         numbers = table.column("subscription").cast(pa.int64()).to_numpy()
         counts += np.bincount(numbers, minlength=len(anchors))
     return counts
-
-
-def _taking(engine: Engine, event: Event) -> set[int]:
-    try:
-        found = engine.match(event)
-    except EventError:  # nobody gets it
-        return set()
-    return {int(each.subscription) for each in (*found, *found.failures)}
 
 
 def _atoms_in(conjunction: Conjunction) -> Iterator[Atom]:
