@@ -50,7 +50,7 @@ _lines = st.lists(st.tuples(_places, _places, _places, st.integers(0, 3)), min_s
 @st.composite
 def quads(draw: DrawFn) -> bytes:
     """Lines of a few graphs: dense, with classes, blank nodes and named graphs of all kinds."""
-    names = ["<urn:e{}>", "_:g{}", "<http://x.org/a>"]
+    names = ["<urn:e{}>", "_:g{}", "<http://x.org/a>", "_:H", "<urn:\\u0061{}>"]
     graph, number = "", 0
     texts: list[str] = []
     for subject, property, value, then in draw(_lines):
@@ -95,6 +95,8 @@ def test_columns_are_answered_as_events(
     events = events_in(data, None if all_facts else by_columns)
     assert sum(map(len, graphs)) == len(events)
     said = told_of_columns(by_columns, graphs)
+    ids = [each for some in graphs for each in some.ids().to_pylist()]
+    assert ids == [event.id for event in events]
     assert said == told_of_rows(together.match_events(events), len(events))
     assert said == [told(one_by_one, event) for event in events]
     assert by_columns.statistics() == together.statistics()

@@ -206,9 +206,8 @@ class Batches:
         if found is None:
             return self.matched_events([each.event for each in graphs.decoded()], encoded)
         self._note_graphs(graphs)
-        ids = pa.array([graphs.id(row) for row in range(len(graphs))], pa.string())
         with self._subscribing:
-            return _tables(found, self._subscribers, self._seen, {}, ids, encoded)
+            return _tables(found, self._subscribers, self._seen, {}, graphs.ids(), encoded)
 
     def _note_graphs(self, graphs: Graphs) -> None:
         """Count events, and their words of several meanings."""

@@ -19,15 +19,18 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from sensewire.events.column_terms import compute
 from sensewire.events.decoding import Decoded, Decoding
-from sensewire.events.nquads_home import NO_HOME
+from sensewire.events.nquads_home import HOME, NO_HOME
 from sensewire.events.nquads_terms import ScopedTerms
 from sensewire.events.scanning import Int32, Int64
 from sensewire.model.batch import FactColumns
 from sensewire.model.errors import EventError
 from sensewire.model.event import Event, Fact
-from sensewire.model.terms import Kind, Term
+from sensewire.model.facts import Ids
+from sensewire.model.terms import Term
 
 _fact = partial(tuple.__new__, Fact)
 
@@ -89,10 +92,18 @@ class Graphs:
         """The bytes that an event was read from."""
         return self.sources.raw(row)
 
-    def id(self, row: int) -> str:
-        """The id of an event: its graph's IRI; a blank graph means nothing outside its file."""
-        graph = self.facts.terms[int(self.graph[row])]
-        return graph.text if graph.kind is Kind.IRI else self.place(row)
+    def ids(self) -> Ids:
+        """The ids of the events: their graphs' IRIs; a blank graph means nothing outside its file,
+        and so its place is the id."""
+        terms, sources = self.facts.terms, self.sources
+        assert isinstance(terms, ScopedTerms)
+        is_blank = (self.graph >= terms.named) | (self.graph == HOME)
+        addresses = terms.addresses(np.where(is_blank, HOME, self.graph))
+        if not is_blank.any():
+            return addresses
+        numbers = pa.array(sources.numbers[sources.firsts]).cast(pa.string())
+        places = compute.binary_join_element_wise(sources.file, numbers, ":")
+        return compute.if_else(pa.array(is_blank), places, addresses)
 
     def time(self, row: int) -> datetime:
         """The time of an event."""
@@ -109,9 +120,9 @@ class Graphs:
         )
         facts = list(map(_fact, zip(subjects, properties, objects, strict=True)))
         offsets = columns.offsets.tolist()
-        for row in range(len(self)):
+        for row, id in enumerate(self.ids().to_pylist()):
             event = Event(
-                id=self.id(row),
+                id=id,
                 time=self.time(row),
                 facts=tuple(facts[offsets[row] : offsets[row + 1]]),
                 home=None if self.home[row] == NO_HOME else homes[row],

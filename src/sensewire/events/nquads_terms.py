@@ -16,11 +16,14 @@ from collections.abc import Hashable, Sequence
 from typing import overload
 
 import numpy as np
+import pyarrow as pa
 
 from sensewire.events import nquads_table
+from sensewire.events.column_terms import compute
 from sensewire.events.nquads_table import ENTRIES, FULL, TermTable, code_of_canonical
 from sensewire.events.scanning import PADDING, Int32
 from sensewire.model import datatypes
+from sensewire.model.facts import Ids
 from sensewire.model.terms import HOME, Kind, Term, blank, iri, language_string, literal
 
 MOST_TERMS = 32_768
@@ -93,6 +96,15 @@ class TermDictionary:
                 terms[code] = _term(arena[starts[code] : starts[code + 1]].decode())
         return terms
 
+    def addresses(self, codes: Int32) -> Ids:
+        """The addresses of IRIs, by their codes."""
+        count = len(self)
+        starts = self.table.starts[: count + 1]
+        buffers = [None, pa.py_buffer(starts.data), pa.py_buffer(self.table.arena.data)]
+        tokens: Ids = pa.Array.from_buffers(pa.large_binary(), count, buffers, null_count=0)
+        addresses = compute.binary_slice(tokens.take(pa.array(codes)), 1, -1)  # without < and >
+        return addresses.cast(pa.large_string()).cast(pa.string())
+
 
 class ScopedTerms(Sequence[Term]):
     """The terms of a dictionary as it was, and behind them the blank nodes of some events."""
@@ -127,6 +139,10 @@ class ScopedTerms(Sequence[Term]):
             raise IndexError(f"there is no term {code}; there are {len(self)}")
         is_label = place >= self._count
         return self._dictionary.term(int(self._labels[place - self._count]) if is_label else place)
+
+    def addresses(self, codes: Int32) -> Ids:
+        """The addresses of IRIs, by their codes."""
+        return self._dictionary.addresses(codes)
 
     def lists(self, *columns: Int32) -> list[list[Term]]:
         """Columns of codes as lists of terms, each term made once."""

@@ -74,6 +74,8 @@ class EventPortion:
 
     def some(self, first: int, count: int) -> "EventPortion":
         """Events that follow each other."""
+        if first == 0 and count >= len(self):
+            return self
         return self.at(range(first, min(first + count, len(self))))
 
 

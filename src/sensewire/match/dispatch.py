@@ -89,6 +89,7 @@ class Dispatch:
         self._elsewhere: dict[int, Matcher] = {}  # clauses that the first matcher does not take
         first_one = matchers[0]
         self._of_facts = first_one if isinstance(first_one, FactMatcher) else None
+        self._asking = [each for each in matchers if isinstance(each, FactMatcher | Oracle)]
 
     def __len__(self) -> int:
         """How many clauses are indexed."""
@@ -157,10 +158,9 @@ class Dispatch:
 
     def asks_for(self, property: Term) -> bool:
         """Whether facts with a property can make a difference to some clause."""
-        asking = [each for each in self.matchers if isinstance(each, FactMatcher | Oracle)]
-        if len(asking) < len(self.matchers):
+        if len(self._asking) < len(self.matchers):
             return True
-        return any(matcher.asks_for(property) for matcher in asking)
+        return any(matcher.asks_for(property) for matcher in self._asking)
 
     @property
     def of_facts(self) -> FactMatcher | None:
