@@ -30,7 +30,6 @@ from tests.answers import (
     any_record,
     any_subscription,
     is_added,
-    of_predicates,
     told,
     told_in_batch,
 )
@@ -352,3 +351,27 @@ def test_words_are_counted_in_attributes_that_no_anchor_asks_for(
     for engine in (cluster.whole, cluster.router.engine):
         engine.match_batch(batch)
         assert engine.statistics().ambiguous == {"jaguar": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "brand = b and animal != dog within 1",
+        "(?x, animal, ?y) and ?y > 5",
+        "(?x, ?y, 5)",
+        "near()",
+    ],
+)
+def test_words_are_counted_where_patterns_and_nearness_look(
+    tmp_path: Path, ambiguous: Knowledge, text: str
+) -> None:
+    (tmp_path / "known.yaml").write_text("properties: {animal: creature}\n")
+    words = [tmp_path.parent / "ambiguous0" / name for name in ("one.yaml", "two.yaml")]
+    known = Knowledge.load(tmp_path / "known.yaml", *words)
+    cluster = Cluster(known, [parse(text), parse("brand = c")], 2)
+    batch = pa.RecordBatch.from_pydict({"animal": ["jaguar", "cat"], "creature": ["jaguar", "ox"]})
+    for engine in (cluster.whole, cluster.router.engine):
+        engine.match_batch(batch)
+    seen = cluster.whole.statistics().ambiguous
+    assert cluster.router.engine.statistics().ambiguous == seen
+    assert seen["jaguar"] == 1 if "?y > 5" in text else 2

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensewire.anchors import EVERYTHING
 from sensewire.knowledge.content import Draft, Place
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.language.parse import parse

@@ -118,16 +118,18 @@ def _numbers(ids: Any) -> Int64:
 
 def _watching(subscriptions: Measured) -> Iterator[Subscription]:
     """Subscriptions that ask for attributes and never match; without attributes one that does."""
-    attributes = subscriptions.attributes
+    for nearly in (False, True):
+        attributes = [each for each, is_nearly in subscriptions.attributes if is_nearly == nearly]
+        for start in range(0, len(attributes), _AT_A_TIME):
+            first, *others = attributes[start : start + _AT_A_TIME]
+            yield _never(first, *(Predicate(each, Exists()) for each in others), nearly=nearly)
     if subscriptions.reads_all:
         yield _never(_NOBODY, TriplePattern(*map(Variable, "spo")))
-    elif not attributes:
+    elif not subscriptions.attributes:
         yield Subscription((Conjunction(),))
-    for start in range(0, len(attributes), _AT_A_TIME):
-        first, *others = attributes[start : start + _AT_A_TIME]
-        yield _never(first, *(Predicate(each, Exists()) for each in others))
 
 
-def _never(attribute: Constant, *atoms: Atom) -> Subscription:
+def _never(attribute: Constant, *atoms: Atom, nearly: bool = False) -> Subscription:
     asked = Predicate(attribute, Exists())
-    return Subscription((Conjunction((asked, *atoms, Not(Conjunction((asked,))))),))
+    made = Conjunction((asked, *atoms, Not(Conjunction((asked,)))))
+    return Subscription((made,), tolerance=1.0 if nearly else None)

@@ -28,6 +28,7 @@ import pyarrow as pa
 from sensewire.anchors import EVERYTHING, Anchor, Form, anchor_of, is_attribute
 from sensewire.engine import Engine
 from sensewire.knowledge.knowledge import Knowledge
+from sensewire.match.compiled.graph_coding import has_patterns
 from sensewire.model.canonical import Clause, clauses_of, renamed
 from sensewire.model.conditions import Constant, OneOf, Variable
 from sensewire.model.errors import SensewireError
@@ -68,7 +69,7 @@ class Measured:
     of_row: Int64  # the anchors of the subscriptions, one after another
     bytes: Float64
     calls: tuple[tuple[int, ...], ...]  # for each operator call who makes it
-    attributes: tuple[Constant, ...]  # that any of them asks for
+    attributes: tuple[tuple[Constant, bool], ...]  # that any of them asks for; whether nearly
     reads_all: bool  # whether any of them may ask for any attribute
 
     def __len__(self) -> int:
@@ -176,7 +177,7 @@ class _Reading:
         self.clauses = array("q")  # and the number of what it may choose from
         self.rows: list[list[int]] = []  # the atoms of each subscription
         self.callers: dict[OperatorCall, dict[int, None]] = defaultdict(dict)
-        self.attributes: dict[Constant, None] = {}
+        self.attributes: dict[tuple[Constant, bool], None] = {}
         self.reads_all = False
         self._atoms: dict[Atom, int] = {}
         self._told: list[_Told] = []
@@ -196,7 +197,7 @@ class _Reading:
             several = tuple(sorted(each for each in found if each is not None)) or (0,)
             self.owners.append(row)
             self.clauses.append(self._several.setdefault(several, len(self._several)))
-            self._note(numbers, row)
+            self._note(zip(numbers, atoms, strict=True), row, clause)
         self._users.update(asked)
         self.rows.append(asked)
 
@@ -213,12 +214,15 @@ class _Reading:
         each = [_ASKED + told.weight / self._users[n] for n, told in enumerate(self._told)]
         return np.array([_STANDING + sum(each[n] for n in asked) for asked in self.rows])
 
-    def _note(self, numbers: Sequence[int], row: int) -> None:
+    def _note(self, atoms: Iterable[tuple[int, Atom]], row: int, clause: Clause) -> None:
         """The attributes that are asked for, and the operators that are called."""
-        for each in map(self._told.__getitem__, numbers):
+        is_near = clause.tolerance is not None and not has_patterns(clause)
+        for number, atom in atoms:
+            each = self._told[number]
             for call in each.calls:
                 self.callers[call][row] = None
-            self.attributes.update(dict.fromkeys(each.attributes))
+            nearly = is_near and isinstance(atom, Predicate)
+            self.attributes.update(((name, nearly), None) for name in each.attributes)
             self.reads_all |= each.reads_all
 
     def _number(self, atom: Atom) -> int:
@@ -330,8 +334,10 @@ def _taken(
     for number in sorted(wanted):
         engine.add(anchors[number].subscription(), id=str(number))
     counts = np.zeros(len(anchors), np.int64)
-    by_events = isinstance(sample, Sequence)
-    found = engine.match_events(sample) if by_events else engine.match_batch(sample)
+    if isinstance(sample, pa.RecordBatch):
+        found = engine.match_batch(sample)
+    else:
+        found = engine.match_events(sample)
     for table in (found.matches, found.failures):
         numbers = table.column("subscription").cast(pa.int64()).to_numpy()
         counts += np.bincount(numbers, minlength=len(anchors))
