@@ -196,6 +196,54 @@ def read_graphs() -> None:
     list(lines.found(*lines.runs(0), scanner).outcomes())
 
 
+def match_graphs() -> None:
+    """Patterns that stand by themselves and such as share a beginning, of one fact and of many, by
+    an engine and by one that was saved; events as columns, small ones and such as are large."""
+    from sensewire.engine import Engine
+    from sensewire.events.decoding import Decoding
+    from sensewire.events.files import held_slice
+    from sensewire.events.kinds import Kind
+    from sensewire.events.portions import EventPortion, portions
+    from sensewire.language.parse import parse
+    from sensewire.model.event import Event
+
+    engine = Engine()
+    for number in range(40):  # all begin alike: a tree of steps
+        more = f"(?y, <urn:p{number % 7}>, ?z) and (?z, <urn:q>, <urn:{number}>)"
+        engine.add(parse(f"(?x, <urn:p>, ?y) and {more}"))
+        engine.add(parse(f"(?x, <urn:p>, ?y) and {more} injective"))
+        engine.add(parse(f"(<urn:{number}>, <urn:p>, ?y) and (?y, <urn:q>, ?z)"))
+    for text in (
+        "(?x, <urn:p>, ?y) and ?y > 5 and ?y != 9",
+        "(?x, ?q, ?y) and (?y, <urn:p>, ?x) and ?x != ?y",
+        "select ?y where (?x, <urn:p>, ?y) and (?x, type, red) and not (?x, <urn:q>, ?y)",
+        '(?x, <urn:p>, ?y) and (?y, <urn:q>, ?z) and ?z matches "r.d" injective',
+        '(?x, exactly <urn:p>, ?y) and (?x, exactly <urn:q>, exactly "red") strict',
+        "(home, <urn:p>, ?x) and <urn:q> > 5",
+    ):
+        engine.add(parse(text))
+    small = ["<urn:1> <urn:p> <urn:2>", "<urn:2> <urn:p3> _:b", "_:b <urn:q> <urn:3>"]
+    small += [
+        '<urn:1> <urn:p> "7"^^<http://www.w3.org/2001/XMLSchema#integer>',
+        '_:b <urn:q> "red"',
+    ]
+    small += ["<urn:1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:red>"]
+    large = [f"<urn:{n}> <urn:p{n % 7}> <urn:{n + 1}>" for n in range(100)]
+    events = [small, [*small, *large], small]
+    lines = [f"{said} <urn:e{n}> .\n" for n, event in enumerate(events) for said in event]
+    part = held_slice("".join(lines).encode(), Kind.NQUADS, "e.nq")
+    with tempfile.TemporaryDirectory(prefix="sensewire-warm-") as place:
+        engine.save(place)
+        for each in (engine, Engine.open(place), Engine.open(place, as_it_is=True)):
+            for portion in portions([part], Decoding(datetime.now(UTC)), wanted=each):
+                assert isinstance(portion, EventPortion)
+                assert portion.graphs is not None
+                each.match_graphs(portion.graphs)
+                each.match_graphs(portion.graphs.at([0]), encoded=True)
+            for event in events:
+                each.match(Event.rdf("".join(f"{said} .\n" for said in event), format="nt"))
+
+
 STORY: tuple[Callable[[], None], ...] = (
     match_events,
     match_batches,
@@ -204,5 +252,6 @@ STORY: tuple[Callable[[], None], ...] = (
     match_ranks,
     merge_graphs,
     read_graphs,
+    match_graphs,
 )
 """The chapters; each can be told without the others."""
