@@ -190,6 +190,15 @@ def _named(table: pa.Table, ids: Ids) -> pa.Table:
     return table.set_column(0, "event", events)
 
 
+def same_words(one: Any, other: Any) -> bool:
+    """Whether two dictionaries of ids are the same. Any: arrays of Arrow's."""
+    if (one.type, len(one), one.offset) != (other.type, len(other), other.offset):
+        return False
+    # None is null, but one of them may say so.
+    pairs = zip(one.buffers()[1:], other.buffers()[1:], strict=True)
+    return all(left == right for left, right in pairs)
+
+
 def _difference(before: Statistics, after: Statistics) -> dict[str, dict[str, int]]:
     return {
         kind: dict(Counter(getattr(after, kind)) - Counter(getattr(before, kind)))

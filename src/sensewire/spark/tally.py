@@ -23,7 +23,7 @@ from sensewire.events.days import days_of
 from sensewire.events.decoding import Decoded, Decoding, Rejected
 from sensewire.events.portions import EventPortion, Portion
 from sensewire.model.facts import Ids
-from sensewire.spark.outcomes import Answer
+from sensewire.spark.outcomes import Answer, same_words
 
 MOST_SHOWN = 2_000
 """Characters of an example that are kept."""
@@ -194,7 +194,7 @@ class _Names:
         """The number of each name; Python looks at those that are new."""
         array: Any = column.combine_chunks()
         array = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-        if self._dictionary is None or array.dictionary.buffers() != self._dictionary.buffers():
+        if self._dictionary is None or not same_words(array.dictionary, self._dictionary):
             self._dictionary = array.dictionary
             self._of_dictionary = np.full(len(array.dictionary), -1)
         rows = np.asarray(array.indices).astype(np.int64)

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from sensewire.events.decoding import Rejected
 from sensewire.events.locations import Location, LocationError, reason_of
-from sensewire.spark.outcomes import Outcomes
+from sensewire.spark.outcomes import Outcomes, same_words
 from sensewire.spark.schema import FAILED, MATCHES, REJECTED, rejected_table
 
 _ROWS_AT_ONCE = 1_000_000
@@ -209,7 +209,7 @@ def _joined(parts: Sequence[Array]) -> Array:
     numbers = np.empty(sum(map(len, parts)), np.int32)
     filled = size = 0
     for part in parts:
-        if not dictionaries or part.dictionary.buffers() != dictionaries[-1].buffers():
+        if not dictionaries or not same_words(part.dictionary, dictionaries[-1]):
             size += len(dictionaries[-1]) if dictionaries else 0
             dictionaries.append(part.dictionary)
         end = filled + len(part)
