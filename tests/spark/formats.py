@@ -39,7 +39,7 @@ SUBSCRIPTIONS = {
     "rich or near": '"yearly salary" > 9 or price < 5',
     "pages": "(?page, project, ?what)",
     "a page": "select ?what where (?page, project, ?what) and (?page, price, ?n) and ?n > 50",
-    "unasked": "weight > 1000000",
+    "unasked": "weight > 1000000 and fill exists and nothing exists",  # so all columns are read
     "all": "everything",
 }
 EVENTS = 63
