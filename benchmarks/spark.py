@@ -4,7 +4,7 @@ One run on this machine's two cores: files of events against an index folder, an
 to every pair that was written (`workloads/pairs.py`).
 
     workload × format    bare engine on one core, the pipeline on two, by turns; the ratio to twice
-                         the bare one
+                         the bare one; also of graphs in N-Quads, with the workload of G-ToPSS
     JSON lines           the pipeline on one core; a join of Spark SQL; a Python function by row
     start                a session, its first job, a job with nothing to do; the whole command
     memory               both workers with a large index, without, and the index on disk
@@ -23,7 +23,7 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from contenders.spark_pipeline import Done, bare, by_the_jvm, counting, pipeline
 from contenders.spark_processes import Processes, watched
@@ -32,8 +32,9 @@ from frame import LeftOut, Row, Settings, WrongAnswerError, timed
 from sensewire.engine import Engine
 from sensewire.spark.session import spark_session
 from sensewire.spark.standing import bytes_of
-from workloads import event_files, indexes
+from workloads import event_files, graph_files, indexes
 from workloads.event_files import EventFiles
+from workloads.graph_gtopss import gtopss
 from workloads.pairs import Pairs
 from workloads.records import EQUALITY_ZIPF, Kind, Records, drawn
 
@@ -67,36 +68,81 @@ class Effort:
     checked: int  # events that are compared with the truth
     large: int  # subscriptions of the index whose memory is measured
     large_drawn: int  # different events that are to touch all of it
+    graphs: int  # subscriptions to graphs
+    graph_repeats: int  # how often the graphs stand in the file
 
 
-QUICK = Effort(10_000, 8_192, 122, 2, 6.0, 4, 100_000, 65_536)
-FULL = Effort(100_000, 8_192, 244, 2, 40.0, 10, 1_000_000, 131_072)
+QUICK = Effort(10_000, 8_192, 122, 2, 6.0, 4, 100_000, 65_536, 30_000, 800)
+FULL = Effort(100_000, 8_192, 244, 2, 40.0, 10, 1_000_000, 131_072, 30_000, 4_000)
+
+
+class Workload(Protocol):
+    """A workload as files and an index folder, with what must match."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def events(self) -> int: ...
+    @property
+    def index(self) -> Path: ...
+    @property
+    def pairs(self) -> Pairs: ...
+    @property
+    def folder(self) -> Path:
+        """For what is written while it is measured."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """A workload as files and an index folder, with what must match."""
+    """A workload of records."""
 
     records: Records
     files: EventFiles
     index: Path
     pairs: Pairs
-    folder: Path  # for what is written while it is measured
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return self.records.kind.name
 
     @property
     def size(self) -> int:
         return len(self.records.asked.offsets) - 1
 
-    def row(self, format: str, contender: str, metric: str, value: float, unit: str) -> Row:
-        """A row of this workload in a format."""
-        workload = f"{self.records.kind.name}, {format}"
-        return Row(workload, self.size, contender, metric, value, unit)
+    @property
+    def events(self) -> int:
+        return self.files.events
 
-    def check(self, who: str, done: Done, out: Path | None = None) -> None:
-        """Raise unless all events were matched right; with `out`, every pair in it is looked at."""
-        done.check(who, self.files.events, self.pairs.matches(self.files.events))
-        if out is not None:
-            self.pairs.check_output(who, out, self.files.events)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedGraphs:
+    """A workload of graphs: one file of N-Quads."""
+
+    name: str
+    size: int
+    file: Path
+    few: Path
+    """A file of the drawn events, each once."""
+    events: int
+    index: Path
+    pairs: Pairs
+    folder: Path
+
+
+def row(workload: Workload, format: str, contender: str, metric: str, of: float, unit: str) -> Row:
+    """A row of a workload in a format."""
+    return Row(f"{workload.name}, {format}", workload.size, contender, metric, of, unit)
+
+
+def check(workload: Workload, who: str, done: Done, out: Path | None = None) -> None:
+    """Raise unless all events were matched right; with `out`, every pair in it is looked at."""
+    done.check(who, workload.events, workload.pairs.matches(workload.events))
+    if out is not None:
+        workload.pairs.check_output(who, out, workload.events)
 
 
 def measured(settings: Settings) -> Iterator[Row | LeftOut]:
@@ -119,6 +165,8 @@ def _measured(settings: Settings, effort: Effort, place: Path) -> Iterator[Row |
         yield from measured_start(spark, first, settings)
         for workload in workloads:
             yield from measured_pipeline(spark, workload, settings, effort)
+        graphs = prepared_graphs(settings, effort, place / "graphs")
+        yield from measured_graphs(spark, graphs, settings, effort)
     with session(1) as (spark, _):
         small_job(spark, first, _FEW)
         counting(spark, first.files.lines)
@@ -150,6 +198,19 @@ def prepared(kind: Kind, settings: Settings, effort: Effort, folder: Path) -> Pr
     indexes.saved(kind, effort.size, settings.seed, files.lines, index)
     pairs = Pairs.of(Engine.open(index), records, effort.checked)
     return Prepared(records, files, index, pairs, folder)
+
+
+def prepared_graphs(settings: Settings, effort: Effort, folder: Path) -> PreparedGraphs:
+    """The workload of G-ToPSS as a file of N-Quads, its index, and what must match."""
+    folder.mkdir()
+    settings.report(f"G-ToPSS, {effort.graphs:,}: writing events and the index")
+    drawn = gtopss(effort.graphs, settings.seed)
+    few, file, index = folder / "few.nq", folder / "events.nq", folder / "index"
+    graph_files.written(drawn.events, 1, few)
+    events = graph_files.written(drawn.events, effort.graph_repeats, file)
+    graph_files.saved(effort.graphs, settings.seed, file, index)
+    pairs = Pairs.of_graphs(Engine.open(index), drawn, effort.checked)
+    return PreparedGraphs(drawn.name, effort.graphs, file, few, events, index, pairs, folder)
 
 
 def measured_start(spark: "SparkSession", workload: Prepared, settings: Settings) -> Iterator[Row]:
@@ -198,28 +259,55 @@ def measured_pipeline(
         ways = {PIPELINE: pipeline}
         if path == workload.files.packed:
             ways[BY_JVM] = by_the_jvm
-        runs: dict[str, list[_Run]] = {BARE: [], **{way: [] for way in ways}}
-        bare(engine, path, _FEW)  # the JIT is warm before anything is timed
-        for _ in range(effort.times):
-            settings.report(f"{workload.records.kind.name}, {format}: {', '.join(runs)}")
-            runs[BARE].append(_bare_run(engine, workload, path))
-            for contender, way in ways.items():
-                runs[contender].append(_run(contender, way, spark, workload, path))
-        for contender, found in runs.items():
-            best = min(found, key=lambda run: run.seconds)
-            rate = workload.files.events / best.seconds
-            yield workload.row(format, contender, CHARTED, rate, "events/s")
-            if contender == BARE:
-                an_event = workload.pairs.an_event
-                yield workload.row(format, contender, "matches", an_event, "an event")
-                size = path.stat().st_size / workload.files.events
-                yield workload.row(format, contender, "file", size, "bytes/event")
-                continue
-            yield workload.row(format, contender, "job", best.seconds, "s")
-            for who, seconds in best.used.items():
-                yield workload.row(format, contender, f"processor time, {who}", seconds, "s")
-            if not best.used:
-                yield LeftOut("processor time", workload.size, contender, _NO_PROC)
+        yield from _by_turns(spark, engine, workload, format, path, ways, settings, effort)
+
+
+def measured_graphs(
+    spark: "SparkSession", workload: PreparedGraphs, settings: Settings, effort: Effort
+) -> Iterator[Row | LeftOut]:
+    """The bare engine and the pipeline on N-Quads."""
+    out = workload.folder / "small"
+    done = pipeline(spark, workload.index, workload.few, out)  # the workers open the index
+    done.check("a small job", workload.pairs.drawn, workload.pairs.matches(workload.pairs.drawn))
+    workload.pairs.check_output("a small job", out, workload.pairs.drawn)
+    rmtree(out)
+    engine, ways = Engine.open(workload.index), {PIPELINE: pipeline}
+    yield from _by_turns(spark, engine, workload, "N-Quads", workload.file, ways, settings, effort)
+
+
+def _by_turns(
+    spark: "SparkSession",
+    engine: Engine,
+    workload: Workload,
+    format: str,
+    path: Path,
+    ways: Mapping[str, Callable[..., Done]],
+    settings: Settings,
+    effort: Effort,
+) -> Iterator[Row | LeftOut]:
+    """The bare engine and the ways of the pipeline on one file."""
+    runs: dict[str, list[_Run]] = {BARE: [], **{way: [] for way in ways}}
+    bare(engine, path, _FEW)  # the JIT is warm before anything is timed
+    for _ in range(effort.times):
+        settings.report(f"{workload.name}, {format}: {', '.join(runs)}")
+        runs[BARE].append(_bare_run(engine, workload, path))
+        for contender, way in ways.items():
+            runs[contender].append(_run(contender, way, spark, workload, path))
+    for contender, found in runs.items():
+        best = min(found, key=lambda run: run.seconds)
+        rate = workload.events / best.seconds
+        yield row(workload, format, contender, CHARTED, rate, "events/s")
+        if contender == BARE:
+            an_event = workload.pairs.an_event
+            yield row(workload, format, contender, "matches", an_event, "an event")
+            size = path.stat().st_size / workload.events
+            yield row(workload, format, contender, "file", size, "bytes/event")
+            continue
+        yield row(workload, format, contender, "job", best.seconds, "s")
+        for who, seconds in best.used.items():
+            yield row(workload, format, contender, f"processor time, {who}", seconds, "s")
+        if not best.used:
+            yield LeftOut("processor time", workload.size, contender, _NO_PROC)
 
 
 class _Run(NamedTuple):
@@ -229,20 +317,20 @@ class _Run(NamedTuple):
     used: Mapping[str, float]
 
 
-def _bare_run(engine: Engine, workload: Prepared, path: Path) -> _Run:
+def _bare_run(engine: Engine, workload: Workload, path: Path) -> _Run:
     seconds, done = timed(1, lambda: bare(engine, path))
-    workload.check(BARE, done)
+    check(workload, BARE, done)
     return _Run(seconds, {})
 
 
 def _run(
-    contender: str, way: Callable[..., Done], spark: "SparkSession", workload: Prepared, path: Path
+    contender: str, way: Callable[..., Done], spark: "SparkSession", workload: Workload, path: Path
 ) -> _Run:
     out = workload.folder / "out"
     before = Processes.of(spark).seconds() if Processes.are_seen() else {}
     done = way(spark, workload.index, path, out)
     after = Processes.of(spark).seconds() if before else {}
-    workload.check(f"{contender} ({path.name})", done, out)
+    check(workload, f"{contender} ({path.name})", done, out)
     rmtree(out)
     return _Run(done.seconds, {who: after[who] - before[who] for who in after})
 
@@ -256,10 +344,10 @@ def measured_one_core(
     for _ in range(effort.times):
         out = workload.folder / "out"
         done = pipeline(spark, workload.index, workload.files.lines, out)
-        workload.check(ONE_CORE, done, out)
+        check(workload, ONE_CORE, done, out)
         rmtree(out)
         rates.append(done.events / done.seconds)
-    yield workload.row("JSON lines", ONE_CORE, CHARTED, max(rates), "events/s")
+    yield row(workload, "JSON lines", ONE_CORE, CHARTED, max(rates), "events/s")
 
 
 def measured_rivals(workload: Prepared, settings: Settings, effort: Effort) -> Iterator[Row]:
@@ -268,7 +356,7 @@ def measured_rivals(workload: Prepared, settings: Settings, effort: Effort) -> I
         settings.report(f"{workload.records.kind.name}: {name}")
         folder, seconds = workload.folder / name, effort.rival_seconds
         rate = speed(name, workload.records, workload.pairs, CORES, seconds, folder)
-        yield workload.row("JSON lines", name, CHARTED, rate, "events/s")
+        yield row(workload, "JSON lines", name, CHARTED, rate, "events/s")
 
 
 def measured_command(workload: Prepared, settings: Settings) -> Iterator[Row]:

@@ -1,7 +1,8 @@
 """The bare engine on one core, and the pipeline on Spark, on the same files and the same index.
 
-bare engine       the file read in this process and matched by `Engine.match_batch`, as users call
-                  it, portion by portion, without Spark and with nothing written: processor time
+bare engine       the file read in this process and matched by `Engine.match_batch`, or by
+                  `match_graphs`, as users call them, portion by portion, without Spark and with
+                  nothing written: processor time
 pipeline          the whole job in a session that is warm, from the look at the files to the folder
                   of matches: time by the clock
 cells by the JVM  packed rows that Spark reads and hands to the workers, in the place of workers
@@ -17,8 +18,11 @@ from frame import WrongAnswerError
 from sensewire.engine import Engine
 from sensewire.events.decoding import Rejected
 from sensewire.events.files import EventFile, listing, slices
+from sensewire.events.graphs import Graphs
 from sensewire.events.locations import location
-from sensewire.events.portions import EventPortion, portions
+from sensewire.events.portions import EventPortion, Portion, portions
+from sensewire.events.record_portion import RecordPortion
+from sensewire.model.match import BatchMatches
 from sensewire.spark.index import shipped
 from sensewire.spark.ingest import LARGEST_SLICE, packed, sliced
 from sensewire.spark.job import MatchJob, run
@@ -52,13 +56,21 @@ def bare(engine: Engine, path: Path, most: int | None = None) -> Done:
     events = matches = 0
     for part in slices(file_at(path), LARGEST_SLICE):
         for portion in portions([part], DECODING, wanted=engine):
-            if isinstance(portion, Rejected | EventPortion):
-                raise WrongAnswerError(f"{path.name} is not read as the records that it has")
-            matches += engine.match_batch(portion.batch).matches.num_rows
+            matches += _answered(engine, portion, path).matches.num_rows
             events += len(portion)
             if most is not None and events >= most:
                 return Done(events, matches)
     return Done(events, matches)
+
+
+def _answered(engine: Engine, portion: Portion | Rejected, path: Path) -> BatchMatches:
+    match portion:
+        case RecordPortion(batch):
+            return engine.match_batch(batch)
+        case EventPortion(graphs=Graphs() as graphs):
+            return engine.match_graphs(graphs)
+        case _:
+            raise WrongAnswerError(f"{path.name} is not read as the events that it has")
 
 
 def pipeline(spark: "SparkSession", index: Path, path: Path, out: Path) -> Done:

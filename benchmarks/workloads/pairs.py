@@ -16,14 +16,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from frame import WrongAnswerError
 from sensewire.engine import Engine
 from workloads import ranked, texts
+from workloads.graph_files import NAMED
+from workloads.graph_truth import GraphTruth
+from workloads.graph_workload import GraphWorkload
 from workloads.records import Records
 from workloads.truth import Truth
 
+compute: Any = pc  # the stubs do not know all of its functions
 Numbers = npt.NDArray[np.int64]
 _COLUMNS = ["event", "subscription"]
 _WHOLE = 2**64
@@ -36,6 +41,8 @@ class Pairs:
     drawn: int
     event: Numbers
     subscription: Numbers
+    named: str = ""
+    """What stands before the number of an event in its id."""
 
     @classmethod
     def of(cls, engine: Engine, records: Records, checked: int) -> "Pairs":
@@ -48,6 +55,20 @@ class Pairs:
         answer = (pairs.event.astype(np.int32), pairs.subscription.astype(np.int32))
         truth = Truth(ranked.workload(records))
         truth.check("the engine, in this process,", answer, pairs.drawn, checked)
+        return pairs
+
+    @classmethod
+    def of_graphs(cls, engine: Engine, workload: GraphWorkload, checked: int) -> "Pairs":
+        """Ask an engine whose ids of subscriptions are their numbers about events of graphs."""
+        found = engine.match_events(workload.events).matches
+        event = found.column("event").to_numpy().astype(np.int64)
+        subscription = _numbers(found.column("subscription"))
+        order = np.lexsort((subscription, event))
+        pairs = cls(len(workload.events), event[order], subscription[order], NAMED)
+        truth = GraphTruth(workload)
+        for row in range(min(checked, pairs.drawn)):
+            given = pairs.subscription[pairs.event == row].astype(np.int32)
+            truth.check("the engine, in this process,", row, given)
         return pairs
 
     @property
@@ -68,7 +89,7 @@ class Pairs:
         """Check all matches that a run wrote to a folder, of files that repeat the drawn events."""
         counts = np.zeros(events, np.int64)
         total = 0
-        for event, subscription in _written(folder):
+        for event, subscription in _written(folder, self.named):
             if len(event) and not 0 <= event.min() <= event.max() < events:
                 raise WrongAnswerError(f"{who} answers for events that it was not asked about")
             counts += np.bincount(event, minlength=events)
@@ -115,22 +136,25 @@ def digest(event: Numbers, subscription: Numbers) -> int:
     return int(mixed.sum(dtype=np.uint64))
 
 
-def _written(folder: Path) -> Iterator[tuple[Numbers, Numbers]]:
+def _written(folder: Path, named: str) -> Iterator[tuple[Numbers, Numbers]]:
     """The matches in the files of a run, some at a time."""
     for path in sorted(folder.glob("*.parquet")):
         with pq.ParquetFile(path, read_dictionary=_COLUMNS) as file:
             for group in range(file.num_row_groups):
                 table = file.read_row_group(group, columns=_COLUMNS)
-                yield _numbers(table.column("event")), _numbers(table.column("subscription"))
+                event = _numbers(table.column("event"), named)
+                yield event, _numbers(table.column("subscription"))
 
 
-def _numbers(column: Any) -> Numbers:  # Any: a chunked array of strings, or of a dictionary
-    """Ids that are numbers; each word of a dictionary is read once."""
+def _numbers(column: Any, named: str = "") -> Numbers:
+    """Ids that are numbers behind some letters; each word of a dictionary is read once. Any: a
+    chunked array of strings, or of a dictionary."""
     found = []
     for chunk in column.chunks:
         if pa.types.is_dictionary(chunk.type):
-            words = chunk.dictionary.cast(pa.string()).cast(pa.int64()).to_numpy()
+            words = _numbers(pa.chunked_array([chunk.dictionary.cast(pa.string())]), named)
             found.append(words[chunk.indices.to_numpy()])
         else:
-            found.append(chunk.cast(pa.int64()).to_numpy())
+            numbers = compute.replace_substring(chunk, named, "") if named else chunk
+            found.append(numbers.cast(pa.int64()).to_numpy())
     return np.concatenate(found) if found else np.empty(0, np.int64)

@@ -22,15 +22,16 @@ from contenders.spark_pipeline import Done, bare
 from contenders.spark_rivals import JOIN, UDF, speed_in
 from frame import LeftOut, Row, Settings, WrongAnswerError
 from sensewire.engine import Engine
-from spark import BARE, BY_JVM, ONE_CORE, PIPELINE, Effort, Prepared
-from workloads import event_files, indexes, texts
+from spark import BARE, BY_JVM, ONE_CORE, PIPELINE, Effort, Prepared, PreparedGraphs
+from workloads import event_files, graph_files, indexes, texts
+from workloads.graph_gtopss import gtopss
 from workloads.pairs import Pairs
 from workloads.records import EQUALITY_ZIPF, Records, drawn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TINY = Effort(300, 64, 3, 1, 0.0, 64, 300, 64)
+TINY = Effort(300, 64, 3, 1, 0.0, 64, 300, 64, 300, 5)
 SETTINGS = Settings(quick=True, seed=1)
 
 
@@ -80,6 +81,44 @@ def test_all_contenders_are_right(
     due |= {("equality Zipf, JSON lines", contender) for contender in (JOIN, UDF)}
     assert found == due
     assert all(row.value > 0 for row in rows if not row.metric.startswith("processor"))
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> PreparedGraphs:
+    """As `prepared_graphs` makes one, but for the process of its own that builds the index."""
+    folder = tmp_path_factory.mktemp("graphs")
+    drawn = gtopss(TINY.graphs, SETTINGS.seed)
+    graph_files.written(drawn.events, 1, folder / "few.nq")
+    events = graph_files.written(drawn.events, TINY.graph_repeats, folder / "events.nq")
+    graph_files.save_workload(drawn, folder / "events.nq", folder / "index")
+    pairs = Pairs.of_graphs(Engine.open(folder / "index"), drawn, TINY.checked)
+    assert len(pairs.event) > 10
+    few, file, index = (folder / name for name in ("few.nq", "events.nq", "index"))
+    return PreparedGraphs(drawn.name, TINY.graphs, file, few, events, index, pairs, folder)
+
+
+@pytest.mark.long
+def test_the_pipeline_is_right_about_graphs(spark: "SparkSession", graphs: PreparedGraphs) -> None:
+    rows = rows_of(bench.measured_graphs(spark, graphs, SETTINGS, TINY))
+    found = {row.contender: row.value for row in rows if row.metric == bench.CHARTED}
+    assert found.keys() == {BARE, PIPELINE}
+    assert {row.workload for row in rows} == {"G-ToPSS, N-Quads"}
+
+
+def test_graphs_are_repeated_with_new_ids(graphs: PreparedGraphs, tmp_path: Path) -> None:
+    pairs = graphs.pairs
+    assert bare(Engine.open(graphs.index), graphs.file) == Done(200, 5 * len(pairs.event))
+    events, subscriptions = output(pairs, 5)
+    named = [f"{graph_files.NAMED}{event}" for event in events]
+    for given in (named, pa.array(named).dictionary_encode()):
+        table = pa.table({"event": given, "subscription": subscriptions})
+        pq.write_table(table, tmp_path / "part-0.parquet")
+        pairs.check_output("somebody", tmp_path, graphs.events)
+    subscriptions[5] = str(int(subscriptions[5]) + 1)
+    table = pa.table({"event": named, "subscription": subscriptions})
+    pq.write_table(table, tmp_path / "part-0.parquet")
+    with pytest.raises(WrongAnswerError, match="somebody answers"):
+        pairs.check_output("somebody", tmp_path, graphs.events)
 
 
 def test_every_format_has_the_same_events(workload: Prepared) -> None:
