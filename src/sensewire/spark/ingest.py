@@ -45,7 +45,7 @@ SMALLEST_SLICE = 1_048_576
 LARGEST_SLICE = 33_554_432
 """Bytes of a slice, unless the number of partitions is given."""
 
-COUNTED_HERE = 1_073_741_824
+COUNTED_HERE = 4_294_967_296
 """Bytes of local files whose lines the driver counts: a job would take longer to begin."""
 
 _OPENING = 16_384  # bytes that could be read in the time that opening a file takes
