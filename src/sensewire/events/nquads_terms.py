@@ -90,10 +90,12 @@ class TermDictionary:
         is_asked[codes] = True
         new = [code for code in np.flatnonzero(is_asked).tolist() if terms[code] is None]
         if new:
-            arena = self.table.arena[: int(self.table.starts[len(self)])].tobytes()
-            starts = self.table.starts[: len(self) + 1].tolist()
+            starts = self.table.starts[new[0] : new[-1] + 2]  # new ones mostly follow each other
+            arena = self.table.arena[int(starts[0]) : int(starts[-1])].tobytes()
+            places = (starts - starts[0]).tolist()
             for code in new:
-                terms[code] = _term(arena[starts[code] : starts[code + 1]].decode())
+                place = code - new[0]
+                terms[code] = _term(arena[places[place] : places[place + 1]].decode())
         return terms
 
     def addresses(self, codes: Int32) -> Ids:
@@ -143,6 +145,11 @@ class ScopedTerms(Sequence[Term]):
     def addresses(self, codes: Int32) -> Ids:
         """The addresses of IRIs, by their codes."""
         return self._dictionary.addresses(codes)
+
+    def some(self, codes: Sequence[int]) -> Sequence[Term]:
+        """The terms of some codes below `named`."""
+        terms = self._dictionary.terms(np.array(codes, np.int32))
+        return [term for code in codes if (term := terms[code]) is not None]
 
     def lists(self, *columns: Int32) -> list[list[Term]]:
         """Columns of codes as lists of terms, each term made once."""

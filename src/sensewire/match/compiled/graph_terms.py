@@ -92,6 +92,10 @@ def _unknown(codes: Int32, roles: npt.NDArray[np.uint8], role: int, count: int) 
     return found
 
 
+def _some(terms: Sequence[Term], codes: Sequence[int]) -> Sequence[Term]:
+    return terms.some(codes) if isinstance(terms, LastingTerms) else [terms[code] for code in codes]
+
+
 class TermRows:
     """Rows of terms, by one vocabulary. One thread at a time may use it."""
 
@@ -149,11 +153,11 @@ class TermRows:
             count = len(terms)
             known = _Known(None, np.zeros(count, np.int32), np.zeros(count, np.uint8))
         of_facts = property if not more else property[property < len(terms)]
-        for code in _unknown(of_facts, known.roles, _PROPERTY, count):
-            known.row_of[code] = self._row(terms[code], _PROPERTY)
+        codes = _unknown(of_facts, known.roles, _PROPERTY, count)
+        known.row_of[codes] = [self._row(term, _PROPERTY) for term in _some(terms, codes)]
         for column in (columns.subject, columns.object):
-            for code in _unknown(column, known.roles, _VERTEX, count):
-                known.row_of[code] = self._row(terms[code], _VERTEX)
+            codes = _unknown(column, known.roles, _VERTEX, count)
+            known.row_of[codes] = [self._row(term, _VERTEX) for term in _some(terms, codes)]
         is_type = (self._rows.view[ROW * known.row_of + ROW_FLAGS] & IS_TYPE) != 0
         if is_type.any():
             is_type = np.concatenate((is_type, np.zeros(len(terms) + len(more) - count, np.bool_)))
