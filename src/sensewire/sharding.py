@@ -248,12 +248,12 @@ def _told_of(atom: Atom) -> _Told:
     more = sum(len(each.constants) - 1 for each in conditions if isinstance(each, OneOf))
     properties = [each.property for each in inside if isinstance(each, TriplePattern)]
     named = (each for each in properties if isinstance(each, Constant) and is_attribute(each))
-    calls = tuple(_numbered(each) for each in inside if isinstance(each, OperatorCall))
+    calls = (_numbered(each) for each in inside if isinstance(each, OperatorCall))
     return _Told(
         _DIFFERENT + _CONSTANT * more,
         (*(each.attribute for each in predicates), *named),
-        calls,
-        bool(calls) or any(isinstance(each, Variable) for each in properties),
+        tuple(calls),
+        any(isinstance(each, Variable) for each in properties),
     )
 
 
