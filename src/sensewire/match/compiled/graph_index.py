@@ -39,9 +39,9 @@ from sensewire.match.compiled.graph_narrow import (
     INTS,
     match_narrow,
 )
-from sensewire.match.compiled.graph_programs import triggers
-from sensewire.match.compiled.graph_search import FRAMES
+from sensewire.match.compiled.graph_run import FRAMES
 from sensewire.match.compiled.graph_terms import GraphEvents
+from sensewire.match.compiled.graph_triggers import triggers
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
 from sensewire.match.compiled.graph_wide import forget, match_wide, prepared
 from sensewire.match.compiled.jit import Array

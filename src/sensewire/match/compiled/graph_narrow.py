@@ -42,13 +42,9 @@ from sensewire.match.compiled.graph_layout import (
     WHOLE_SELECTED,
     key_of,
 )
-from sensewire.match.compiled.graph_search import (
-    MOST_KEYS,
-    list_rows,
-    search_flat,
-    search_trie,
-    search_whole,
-)
+from sensewire.match.compiled.graph_run import MOST_KEYS
+from sensewire.match.compiled.graph_search import list_rows, search_flat, search_whole
+from sensewire.match.compiled.graph_trie_search import search_trie
 from sensewire.match.compiled.jit import Array, Number, inlined, int32, int64, loop, uint64
 
 MOST_FACTS = 4_096

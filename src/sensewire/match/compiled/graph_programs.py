@@ -3,8 +3,7 @@
     code ──> trigger edge ──> steps: checks first, then what extends a bound vertex, then scans;
                               what is asked of a vertex as soon as it is bound; nots at the end
 
-The trigger is the edge whose ends say most, of equals the one that the fewest patterns have. The
-steps come in an order that depends on the pattern alone, so that patterns with a common beginning
+The steps come in an order that depends on the pattern alone, so that patterns with a common beginning
 share it in a trie. A whole program is made in the same way, without a trigger.
 """
 
@@ -22,7 +21,6 @@ from sensewire.match.compiled.graph_layout import (
     CODE_NOTS,
     CODE_SELECTED,
     CODE_VARIABLES,
-    DISTINCT,
     EDGE,
     EXEMPT,
     FILTER,
@@ -31,7 +29,6 @@ from sensewire.match.compiled.graph_layout import (
     INJECTIVE,
     ITSELF,
     JOIN,
-    LOOP,
     MARK,
     MOST_JOINED,
     MOST_VARIABLES,
@@ -45,108 +42,9 @@ from sensewire.match.compiled.graph_layout import (
     WHOLE_SELECTED,
     WHOLE_STEPS,
     WHOLE_UNTIL,
-    key_of,
 )
-from sensewire.match.compiled.jit import Array, Number, inlined, int64, kernel, loop, uint64
-
-CONSTANT, CLASS, UNSEEN = 4, 1, 0
-"""How much a vertex test says: a constant much, a class something; the last is no part of keys."""
-
-
-@inlined
-def _primary(
-    codes: Array, block: Number, variables: Number, weights: Array, primary: Array
-) -> None:
-    """The test of each variable that says most, or −1."""
-    for variable in range(variables):
-        primary[variable] = -1
-    first = block + BLOCK + EDGE * codes[block + BLOCK_EDGES]
-    for mark in range(codes[block + BLOCK_MARKS]):
-        variable, what = -codes[first + MARK * mark] - 1, codes[first + MARK * mark + 1]
-        if what & 1:
-            continue
-        test = what >> 1
-        known = primary[variable]
-        if known < 0 or weights[test] > weights[known]:
-            primary[variable] = test
-
-
-@inlined
-def _end(vertex: Number, weights: Array, primary: Array) -> Number:
-    """What a trigger's key says of an end: a test's number + 1, or 0."""
-    test = vertex if vertex >= 0 else primary[-vertex - 1]
-    return test + 1 if test >= 0 and weights[test] > 0 else 0
-
-
-@kernel
-def triggers(
-    codes: Array, begins: Array, weights: Array, seed: Number
-) -> tuple[Array, Array, Array]:
-    """For each pattern its trigger edge, the key (subject, property, object), and how many patterns
-    are found by that key; all patterns have edges."""
-    patterns = len(begins)
-    total = 0
-    for pattern in range(patterns):
-        total += codes[begins[pattern] + FIRST_BLOCK + BLOCK_EDGES]
-    ends = np.empty((total, 3), np.int32)
-    rank = np.empty(total, np.int32)
-    primary = np.empty(MOST_VARIABLES + 8, np.int64)
-    filled = 0
-    for pattern in range(patterns):
-        at = begins[pattern]
-        block = at + FIRST_BLOCK
-        _primary(codes, block, codes[at + CODE_VARIABLES], weights, primary)
-        distinct = DISTINCT if codes[at + CODE_FLAGS] & INJECTIVE else 0
-        for edge in range(codes[block + BLOCK_EDGES]):
-            place = block + BLOCK + EDGE * edge
-            subject, object = codes[place], codes[place + 2]
-            loops = LOOP if subject < 0 and subject == object else 0
-            one, other = _end(subject, weights, primary), _end(object, weights, primary)
-            ends[filled, 0] = one
-            ends[filled, 1] = codes[place + 1] | distinct | loops
-            ends[filled, 2] = other
-            says = -1 if loops else 0
-            says += weights[one - 1] if one else 0
-            says += weights[other - 1] if other else 0
-            rank[filled] = says
-            filled += 1
-    slots = 16
-    while slots < 2 * total + 2:
-        slots *= 2
-    keys = np.zeros(slots, np.uint64)
-    having = np.zeros(slots, np.int32)
-    posted = np.zeros(slots, np.int32)
-    slot_of = np.empty(total, np.int64)
-    for edge in range(total):
-        key = key_of(ends[edge, 0], ends[edge, 1], ends[edge, 2], seed) | uint64(1)
-        slot = int64((key >> uint64(7)) & uint64(slots - 1))
-        while keys[slot] != uint64(0) and keys[slot] != key:
-            slot = (slot + 1) & (slots - 1)
-        keys[slot] = key
-        having[slot] += 1
-        slot_of[edge] = slot
-    chosen = np.empty(patterns, np.int32)
-    found = np.empty((patterns, 3), np.int32)
-    crowd = np.empty(patterns, np.int64)
-    first = 0
-    for pattern in range(patterns):
-        edges = codes[begins[pattern] + FIRST_BLOCK + BLOCK_EDGES]
-        best, least = -1, 0.0
-        for edge in range(first, first + edges):
-            slot = slot_of[edge]
-            load = having[slot] * 0.01 + posted[slot] if rank[edge] > 2 else 1.0 * having[slot]
-            cost = load - 1e9 * rank[edge]
-            if best < 0 or cost < least:
-                best, least = edge, cost
-        posted[slot_of[best]] += 1
-        chosen[pattern] = best - first
-        crowd[pattern] = slot_of[best]
-        for part in range(3):
-            found[pattern, part] = ends[best, part]
-        first += edges
-    for pattern in range(patterns):
-        crowd[pattern] = posted[crowd[pattern]]
-    return chosen, found, crowd
+from sensewire.match.compiled.graph_triggers import primary_tests
+from sensewire.match.compiled.jit import Array, Number, inlined, int64, kernel, loop
 
 
 @inlined
@@ -313,7 +211,7 @@ def _nots_of(
             tried[number] = True
             begin = filled
             filled += 1
-            _primary(codes, block, variables, weights, primary)
+            primary_tests(codes, block, variables, weights, primary)
             for edge in range(codes[block + BLOCK_EDGES]):
                 done[edge] = False
             for variable in range(variables):
@@ -351,7 +249,7 @@ def programs(
         at = begins[pattern]
         block = at + FIRST_BLOCK
         edges, injective = codes[block + BLOCK_EDGES], codes[at + CODE_FLAGS] & INJECTIVE
-        _primary(codes, block, codes[at + CODE_VARIABLES], weights, primary)
+        primary_tests(codes, block, codes[at + CODE_VARIABLES], weights, primary)
         for variable in range(codes[at + CODE_VARIABLES]):
             slot[variable] = -1
         for edge in range(edges):
@@ -373,7 +271,7 @@ def programs(
         if codes[at + CODE_NOTS]:
             tried[: codes[at + CODE_NOTS]] = False
             filled = _nots_of(codes, at, weights, primary, slot, done, tried, count, steps, filled)
-            _primary(codes, block, codes[at + CODE_VARIABLES], weights, primary)
+            primary_tests(codes, block, codes[at + CODE_VARIABLES], weights, primary)
             for edge in range(edges):
                 done[edge] = False
         done[chosen[pattern]] = True
@@ -430,7 +328,7 @@ def wholes(codes: Array, begins: Array, weights: Array, wanted: Array) -> tuple[
         at = begins[pattern]
         block = at + FIRST_BLOCK
         edges, injective = codes[block + BLOCK_EDGES], codes[at + CODE_FLAGS] & INJECTIVE
-        _primary(codes, block, codes[at + CODE_VARIABLES], weights, primary)
+        primary_tests(codes, block, codes[at + CODE_VARIABLES], weights, primary)
         for variable in range(codes[at + CODE_VARIABLES]):
             slot[variable] = -1
         for edge in range(edges):
@@ -439,7 +337,7 @@ def wholes(codes: Array, begins: Array, weights: Array, wanted: Array) -> tuple[
         if codes[at + CODE_NOTS]:
             tried[: codes[at + CODE_NOTS]] = False
             made = _nots_of(codes, at, weights, primary, slot, done, tried, 0, steps, 0)
-            _primary(codes, block, codes[at + CODE_VARIABLES], weights, primary)
+            primary_tests(codes, block, codes[at + CODE_VARIABLES], weights, primary)
             for edge in range(edges):
                 done[edge] = False
         count, made = _steps_of(codes, block, edges, injective, primary, slot, done, 0, steps, made)

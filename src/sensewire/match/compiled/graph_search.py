@@ -1,209 +1,33 @@
 """The search for patterns in an event of up to 64 vertices, once a fact fits their trigger.
 
-Every step is one AND of two words. Depth first; a step that binds no variable leaves no choice
-behind. A search that takes too many steps is given up, and said to be.
+Here are the patterns of a posting, one after another; whole programs; and the rows of what is
+selected. Tries are `graph_trie_search`'s.
 """
 
-from sensewire.match.compiled.graph_bits import first_of
-from sensewire.match.compiled.graph_build import (
-    FLAT_INJECTIVE,
-    FLAT_OBJECT_FREE,
-    FLAT_SUBJECT_FREE,
-    FLAT_USES_HOME,
-)
-from sensewire.match.compiled.graph_expressions import held
-from sensewire.match.compiled.graph_filters import MAYBE, NO, OVER, YES, passed
+from sensewire.match.compiled.graph_build import FLAT_INJECTIVE
+from sensewire.match.compiled.graph_filters import OVER
 from sensewire.match.compiled.graph_layout import (
-    DISTINCT,
     DOUBTFUL,
-    FILTER,
     FLAT,
-    HOME,
-    INJECTIVE,
-    NEGATED,
     OVER_BUDGET,
     PLACE_MASK,
-    PLACED,
     POSTING,
-    SLOT_MASK,
-    SLOTS,
-    USES_HOME,
-    WHAT_SHIFT,
     WHOLE,
     WHOLE_FLAGS,
     WHOLE_SELECTED,
     WHOLE_STEPS,
     WHOLE_UNTIL,
 )
+from sensewire.match.compiled.graph_run import (
+    FROM_START,
+    bound,
+    left_of,
+    run,
+    spend,
+    used_at_first,
+    used_by_trigger,
+)
 from sensewire.match.compiled.jit import Array, Number, inlined, int64, loop, uint64
-
-MOST_KEYS = 16_384
-FRAMES = MOST_KEYS
-"""Where the frames begin in the scratch of words: choices left and vertices used of each step."""
-SEEN_FROM = 64
-"""Steps of one search from which on they count for the pattern's budget."""
-FROM_START = -1
-
-
-@inlined
-def _filtered(
-    x: Number, m: Number, slot: Number, place: Array, members: Array, ints: Array, row_of: Array,
-    rows: Array, numbers: Array, filters: Array, bounds: Array, floats: Array,
-) -> Number:  # fmt: skip
-    """Whether the vertices of a step that is a filter pass it."""
-    if slot == uint64(FILTER):
-        return passed(m, place[uint64(x)], ints, row_of, rows, numbers, filters, bounds, members)
-    return held(m, x, place, ints, row_of, rows, numbers, filters, bounds, floats)
-
-
-@inlined
-def run(
-    program: Array, first: Number, steps: Number, used: Number, limit: Number, resumed: Number,
-    place: Array, members: Array, rows_of: Array, adjacent: Array, literals: Number,
-    ints: Array, row_of: Array, rows: Array, numbers: Array, filters: Array, bounds: Array,
-    longs: Array, floats: Array,
-) -> tuple[Number, Number, Number]:  # fmt: skip
-    """Whether steps have a solution, whether that is doubtful, and how many were taken.
-
-    `resumed` is FROM_START, or how many steps of the last solution shall be left as they are but
-    for the last of them, which goes on to its next choice.
-    """
-    one, nothing = uint64(1), uint64(0)
-    frames = uint64(FRAMES)
-    depth, end = uint64(0), uint64(steps)
-    inside, outer_end = int64(-1), uint64(0)  # the `not` that is tried, and where all ends
-    taken = 0
-    doubtful = False
-    outcome = YES if steps == 0 else NO
-    base = uint64(first)
-    goes_back = resumed >= 0
-    if goes_back:
-        depth = uint64(resumed)
-    while depth < end:
-        slot, what, domain = nothing, nothing, nothing
-        if not goes_back:
-            at = base + uint64(3) * depth
-            what = uint64(program[at + uint64(2)])
-            slot = what & uint64(SLOT_MASK)
-            taken += 1
-            if slot - uint64(FILTER) <= uint64(NEGATED - FILTER):
-                if slot == uint64(NEGATED):
-                    longs[frames + uint64(2) * depth] = nothing
-                    longs[frames + uint64(2) * depth + one] = used
-                    inside, outer_end = int64(depth), end
-                    depth += one
-                    end = depth + uint64(program[at])
-                    continue
-                verdict = _filtered(
-                    program[at], program[at + one], slot, place, members, ints, row_of, rows,
-                    numbers, filters, bounds, floats,
-                )  # fmt: skip
-                domain = uint64(verdict)
-                doubtful = doubtful or verdict == MAYBE
-            else:
-                row = uint64(rows_of[what >> uint64(WHAT_SHIFT)]) + uint64(
-                    place[uint64(program[at])]
-                )
-                domain = adjacent[row] & members[uint64(program[at + one])]
-                if what & uint64(PLACED):
-                    domain &= ~used
-        goes_back = False
-        is_solved = domain != nothing and depth + one == end
-        if is_solved:
-            if inside < 0:
-                outcome = YES
-                break
-            if not doubtful:  # what must not be is: the `not` fails
-                depth, end = uint64(inside), outer_end
-                inside = int64(-1)
-                is_solved = False
-                domain = nothing
-        if domain == nothing:
-            floor = uint64(inside + 1)
-            while depth > floor:
-                depth -= one
-                domain = longs[frames + uint64(2) * depth]
-                if domain != nothing:
-                    break
-            if domain == nothing:
-                if inside < 0:
-                    break
-                is_solved = True  # nothing is inside: the `not` holds
-            else:
-                used = longs[frames + uint64(2) * depth + one]
-                what = uint64(program[base + uint64(3) * depth + uint64(2)])
-                slot = what & uint64(SLOT_MASK)
-        if taken > limit:
-            outcome = OVER
-            break
-        if is_solved:
-            used = longs[frames + uint64(2) * uint64(inside) + one]
-            for step in range(inside + 1, int64(end)):
-                longs[frames + uint64(2) * uint64(step)] = nothing
-            depth, end = end, outer_end
-            inside = int64(-1)
-            if depth == end:
-                outcome = YES
-            continue
-        low = domain & (~domain + one)
-        longs[frames + uint64(2) * depth] = domain ^ low if slot < uint64(FILTER) else nothing
-        longs[frames + uint64(2) * depth + one] = used
-        place[slot] = first_of(low)
-        members[slot] = low
-        if what & uint64(PLACED):
-            used |= low & ~literals
-        depth += one
-    return outcome, doubtful, taken
-
-
-@inlined
-def left_of(place: Number, spent: Array, now: Number, budget: Number) -> Number:
-    """The steps that a pattern may still take for an event."""
-    known = spent[place]
-    return budget - (known & int64(0xFFFFFFFF)) if known >> 32 == now else budget
-
-
-@inlined
-def spend(place: Number, taken: Number, spent: Array, now: Number) -> None:
-    if taken > SEEN_FROM:
-        known = spent[place]
-        before = known & int64(0xFFFFFFFF) if known >> 32 == now else int64(0)
-        spent[place] = (int64(now) << 32) | min(before + taken, int64(0x7FFFFFFF))
-
-
-@inlined
-def _bound(x: Number, y: Number, variables: Number, place: Array, members: Array) -> None:
-    """The trigger's variables stand for the vertices of a fact."""
-    one = uint64(1)
-    slot = uint64(0)
-    if variables & 1:
-        place[slot] = x
-        members[slot] = one << uint64(x)
-        slot = one
-    if variables & 2:
-        place[slot] = y
-        members[slot] = one << uint64(y)
-
-
-@inlined
-def _used(
-    x: Number, y: Number, variables: Number, flags: Number, members: Array, literals: Number
-) -> tuple[Number, Number]:
-    """The vertices that an injective pattern's trigger takes, and whether it may."""
-    one = uint64(1)
-    used = uint64(0)
-    is_free = True
-    if not flags & FLAT_SUBJECT_FREE:
-        used = (one << uint64(x)) & ~literals
-    if variables & 2 and not flags & FLAT_OBJECT_FREE:
-        taken = (one << uint64(y)) & ~literals
-        is_free = used & taken == uint64(0)
-        used |= taken
-    if flags & FLAT_USES_HOME:
-        taken = members[SLOTS + HOME] & ~literals
-        is_free = is_free and used & taken == uint64(0)
-        used |= taken
-    return used, is_free
 
 
 @inlined
@@ -216,7 +40,7 @@ def search_flat(
 ) -> Number:  # fmt: skip
     """Try the patterns of a posting one after another; how many pairs are filled then."""
     variables, count = postings[at + 3] & 3, postings[at + 3] >> 2
-    _bound(x, y, variables, place, members)
+    bound(x, y, variables, place, members)
     to = uint64(at + POSTING)
     for _ in range(count):
         steps, number = postings[to], postings[to + uint64(1)]
@@ -227,7 +51,7 @@ def search_flat(
             continue
         used, is_free = uint64(0), True
         if flags & FLAT_INJECTIVE:
-            used, is_free = _used(x, y, variables, flags, members, literals)
+            used, is_free = used_by_trigger(x, y, variables, flags, members, literals)
             if not is_free:
                 continue
         outcome, doubtful, taken = run(
@@ -243,14 +67,6 @@ def search_flat(
         else:
             spend(number, taken, spent, now)
     return filled
-
-
-@inlined
-def used_at_first(flags: Number, members: Array, literals: Number) -> Number:
-    """The vertices that a whole program may not bind."""
-    if flags & INJECTIVE and flags & USES_HOME:
-        return members[SLOTS + HOME] & ~literals
-    return uint64(0)
 
 
 @loop
@@ -316,261 +132,3 @@ def list_rows(
         listed += 1
         row_starts[listed] = word + 2 + selected
         resumed = int64(wholes[at + WHOLE_UNTIL])
-
-
-@inlined
-def program_of(node: Number, nodes: Array, links: Array, tails: Array, program: Array) -> Number:
-    """Write the steps of a pattern that ends at a node of a trie; how many they are."""
-    steps = 0
-    up = node
-    while links[4 * up + 3] >= 0:
-        steps += 1
-        up = int64(links[4 * up + 3])
-    up = node
-    for step in range(steps - 1, -1, -1):
-        for word in range(3):
-            program[3 * step + word] = nodes[4 * up + word]
-        up = int64(links[4 * up + 3])
-    for tail in range(links[4 * node + 1] + 1, links[4 * node + 5]):
-        for word in range(3):
-            program[3 * steps + word] = tails[3 * tail + word]
-        steps += 1
-    return steps
-
-
-@loop
-def _one_by_one(
-    at: Number, x: Number, y: Number, postings: Array, nodes: Array, links: Array, tails: Array,
-    ends: Array, in_trie: Array, place: Array, members: Array,
-    rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
-    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array,
-    stamps: Array, spent: Array,
-    now: Number, budget: Number, program: Array, out_place: Array, filled: Number,
-) -> Number:  # fmt: skip
-    """Try the patterns of a trie each by itself, so that a costly one harms no other."""
-    variables = postings[at + 3] & 3
-    for entry in range(postings[at + 5], postings[at + 6]):
-        number = in_trie[entry]
-        if stamps[number] == now:
-            continue
-        steps = program_of(int64(ends[entry]), nodes, links, tails, program)
-        _bound(x, y, variables, place, members)
-        used, is_free = uint64(0), True
-        if postings[at + 1] & DISTINCT:
-            used, is_free = _used(x, y, variables, 0, members, literals)
-            if not is_free:
-                continue
-        outcome, doubtful, taken = run(
-            program, 0, steps, used, left_of(number, spent, now, budget), FROM_START, place,
-            members, rows_of, adjacent, literals, ints, row_of, rows, numbers, filters, bounds,
-            longs, floats,
-        )  # fmt: skip
-        if outcome:
-            said = number | (DOUBTFUL if doubtful else 0) | (OVER_BUDGET if outcome == OVER else 0)
-            out_place[filled] = said
-            filled += 1
-            stamps[number] = now
-        else:
-            spend(number, taken, spent, now)
-    return filled
-
-
-@inlined
-def list_found(
-    node: Number, links: Array, listed: Array, stamps: Array, now: Number, said: Number,
-    out_place: Array, filled: Number,
-) -> Number:  # fmt: skip
-    """The patterns that end at a node hold."""
-    for entry in range(links[4 * node + 2], links[4 * node + 6]):
-        number = listed[entry]
-        if stamps[number] != now:
-            stamps[number] = now
-            out_place[filled] = number | said
-            filled += 1
-    return filled
-
-
-@inlined
-def _is_done(node: Number, states: Array, now: Number) -> Number:
-    return states[node] == int64(now) << 32
-
-
-@inlined
-def one_less(node: Number, nodes: Array, links: Array, states: Array, now: Number) -> None:
-    """Something below a node was found: where all is, that counts for its parent."""
-    while node >= 0:
-        if states[node] >> 32 != now:
-            states[node] = (int64(now) << 32) | int64(nodes[4 * node + 3])
-        states[node] -= 1
-        if states[node] & int64(0x7FFFFFFF):
-            return
-        states[node] = int64(now) << 32
-        node = int64(links[4 * node + 3])
-
-
-@inlined
-def own_found(node: Number, nodes: Array, links: Array, states: Array, now: Number) -> Number:
-    """Whether the patterns that end at an inner node had been found before; now they are."""
-    if links[4 * node + 2] == links[4 * node + 6]:
-        return True
-    if states[node] >> 32 != now:
-        states[node] = (int64(now) << 32) | int64(nodes[4 * node + 3])
-    if (states[node] >> 31) & 1:
-        return True
-    states[node] = (states[node] - 1) | (int64(1) << 31)
-    return False
-
-
-@loop
-def search_trie(
-    at: Number, x: Number, y: Number, postings: Array, nodes: Array, links: Array, tails: Array,
-    listed: Array, ends: Array, in_trie: Array, place: Array, members: Array,
-    rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
-    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array,
-    stamps: Array, spent: Array,
-    states: Array, now: Number, budget: Number, survivors: Array, frames: Array, choices: Array,
-    program: Array, out_place: Array, filled: Number,
-) -> Number:  # fmt: skip
-    """Try all patterns of a trie; how many pairs are filled then.
-
-    What the searches of an event take together has a limit, past which the patterns are tried each
-    by itself; what they took is kept behind what patterns did.
-
-    `survivors` are the children that are still to be tried, of all open nodes; `frames` has where
-    an open node's begin and end, and which it is; `choices` has, for each survivor and then for
-    each open node, where its vertex may be, and the vertices that are used.
-    """
-    one, two = uint64(1), uint64(2)
-    all_found = int64(now) << 32
-    root = int64(postings[at + 4])
-    if _is_done(root, states, now):
-        return filled
-    of_trie = len(stamps) + root
-    patterns = int64(postings[at + 6] - postings[at + 5])
-    limit = left_of(of_trie, spent, now, budget + SEEN_FROM * patterns)
-    is_over = limit <= 0
-    variables = postings[at + 3] & 3
-    _bound(x, y, variables, place, members)
-    used, is_free = uint64(0), True
-    distinct = (postings[at + 1] & DISTINCT) != 0
-    if distinct:
-        used, is_free = _used(x, y, variables, 0, members, literals)
-        if not is_free:
-            return filled
-    said = 0
-    if not own_found(root, nodes, links, states, now):
-        filled = list_found(root, links, listed, stamps, now, 0, out_place, filled)
-        if states[root] & int64(0x7FFFFFFF) == 0:
-            states[root] = int64(now) << 32
-            return filled
-    of_frames = len(survivors)  # in `choices`, behind those of the survivors
-    depth, taken = 0, 0
-    node = root
-    frames[0] = 0
-    frames[1] = 0
-    while not is_over:
-        # The children of a node that was bound, tried at once.
-        begin = int64(frames[3 * depth + 1])
-        filled_to = uint64(begin)
-        last_child = uint64(links[4 * node + 4])
-        child_at = uint64(links[4 * node])
-        while child_at < last_child:
-            step = uint64(4) * child_at
-            what = uint64(nodes[step + two])
-            slot = what & uint64(SLOT_MASK)
-            if slot - uint64(FILTER) < uint64(NEGATED - FILTER):
-                verdict = _filtered(
-                    nodes[step], nodes[step + one], slot, place, members, ints, row_of, rows,
-                    numbers, filters, bounds, floats,
-                )  # fmt: skip
-                domain = uint64(verdict)
-                if verdict == MAYBE:
-                    said = DOUBTFUL
-            else:
-                row = uint64(rows_of[what >> uint64(WHAT_SHIFT)]) + uint64(
-                    place[uint64(nodes[step])]
-                )
-                domain = adjacent[row] & members[uint64(nodes[step + one])]
-                if what & uint64(PLACED):
-                    domain &= ~used
-            survivors[filled_to] = child_at
-            choices[filled_to] = domain
-            is_open = (domain != uint64(0)) & (states[child_at] != all_found)
-            filled_to += uint64(1) if is_open else uint64(0)
-            child_at += one
-        count = int64(filled_to)
-        taken += links[4 * node + 4] - links[4 * node] + 1
-        if taken > limit:
-            break
-        frames[3 * depth] = begin
-        frames[3 * depth + 1] = count
-        frames[3 * depth + 2] = -1
-        choices[of_frames + 2 * depth] = uint64(0)
-        choices[of_frames + 2 * depth + 1] = used
-        # The next node to bind: another vertex of the one that is open, or the next survivor.
-        node = -1
-        while node < 0:
-            domain = choices[of_frames + 2 * depth]
-            used = choices[of_frames + 2 * depth + 1]
-            open_node = int64(frames[3 * depth + 2])
-            if domain != uint64(0) and not _is_done(open_node, states, now):
-                node = open_node
-            elif frames[3 * depth] < frames[3 * depth + 1]:
-                entry = int64(frames[3 * depth])
-                frames[3 * depth] += 1
-                child = int64(survivors[entry])
-                if _is_done(child, states, now):
-                    choices[of_frames + 2 * depth] = uint64(0)
-                    continue
-                if links[4 * child] == links[4 * child + 4]:
-                    tail = links[4 * child + 1]
-                    steps = links[4 * child + 5] - tail
-                    holds, doubtful = True, False
-                    if steps > 0:
-                        outcome, doubtful, more = run(
-                            tails, 3 * tail, steps, used, limit - taken, FROM_START, place,
-                            members, rows_of, adjacent, literals, ints, row_of, rows, numbers,
-                            filters, bounds, longs, floats,
-                        )  # fmt: skip
-                        holds = outcome == YES
-                        taken += more
-                        if outcome == OVER:
-                            is_over = True
-                            break
-                    if holds:
-                        mark = said | (DOUBTFUL if doubtful else 0)
-                        filled = list_found(
-                            child, links, listed, stamps, now, mark, out_place, filled
-                        )
-                        states[child] = int64(now) << 32
-                        one_less(int64(links[4 * child + 3]), nodes, links, states, now)
-                    choices[of_frames + 2 * depth] = uint64(0)
-                    continue
-                if not own_found(child, nodes, links, states, now):
-                    filled = list_found(child, links, listed, stamps, now, said, out_place, filled)
-                frames[3 * depth + 2] = child
-                choices[of_frames + 2 * depth] = choices[entry]
-            else:
-                if depth == 0:
-                    spend(of_trie, taken, spent, now)
-                    return filled
-                depth -= 1
-        if is_over:
-            break
-        domain = choices[of_frames + 2 * depth]
-        what = uint64(nodes[4 * node + 2])
-        slot = what & uint64(SLOT_MASK)
-        low = domain & (~domain + one)
-        choices[of_frames + 2 * depth] = domain ^ low if slot < uint64(FILTER) else uint64(0)
-        place[slot] = first_of(low)
-        members[slot] = low
-        if what & uint64(PLACED):
-            used |= low & ~literals
-        depth += 1
-        frames[3 * depth + 1] = frames[3 * (depth - 1) + 1]
-    spend(of_trie, max(taken, limit) + 1, spent, now)
-    return _one_by_one(
-        at, x, y, postings, nodes, links, tails, ends, in_trie, place, members, rows_of,
-        adjacent, literals, row_of, rows, numbers, filters, bounds, ints, longs, floats, stamps,
-        spent, now, budget, program, out_place, filled,
-    )  # fmt: skip

@@ -43,7 +43,7 @@ from sensewire.match.compiled.graph_layout import (
     ROUNDED,
     STRICT,
 )
-from sensewire.match.compiled.graph_programs import CLASS, CONSTANT, UNSEEN
+from sensewire.match.compiled.graph_triggers import CLASS, CONSTANT, UNSEEN
 from sensewire.match.compiled.growing import Growing
 from sensewire.match.oracle_constraints import BRIDGED, truth
 from sensewire.match.oracle_members import MEMBER, is_membership, is_part_of_a_list

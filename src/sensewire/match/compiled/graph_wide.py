@@ -58,13 +58,8 @@ from sensewire.match.compiled.graph_layout import (
     key_of,
 )
 from sensewire.match.compiled.graph_narrow import OF_ONE_SUBJECT
-from sensewire.match.compiled.graph_search import (
-    FROM_START,
-    SEEN_FROM,
-    left_of,
-    program_of,
-    spend,
-)
+from sensewire.match.compiled.graph_run import FROM_START, SEEN_FROM, left_of, spend
+from sensewire.match.compiled.graph_trie_search import program_of
 from sensewire.match.compiled.graph_wide_search import FRAME, search, search_trie
 from sensewire.match.compiled.jit import Array, Number, inlined, int32, int64, kernel, uint64
 

@@ -2,7 +2,7 @@
 
 A step's candidates are a bucket of edges, those of one property from one vertex. Each candidate
 that is looked at is a step of the budget, so that a vertex with many edges costs no more than that.
-A trie is walked as in `graph_search`: a common beginning is tried once.
+A trie is walked as in `graph_trie_search`: a common beginning is tried once.
 """
 
 from sensewire.match.compiled.graph_expressions import held
@@ -25,7 +25,7 @@ from sensewire.match.compiled.graph_layout import (
     SLOTS,
     WHAT_SHIFT,
 )
-from sensewire.match.compiled.graph_search import list_found, one_less, own_found
+from sensewire.match.compiled.graph_trie_search import list_found, one_less, own_found
 from sensewire.match.compiled.jit import Array, Number, inlined, int64, loop
 
 # The frames of a search: the candidate, where candidates end, the member and where members end, how
