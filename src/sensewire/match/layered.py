@@ -105,8 +105,9 @@ class Layered:
         self.budget = BUDGET
         """Steps that the search for one clause with patterns may take in one event."""
         self.catalogue = Catalogue(knowledge)
-        self.vocabulary = Vocabulary(knowledge)
-        self._rows = TermRows(self.vocabulary)
+        self._read_vocabulary: Callable[[], Vocabulary] = lambda: Vocabulary(knowledge)
+        self._vocabulary: Vocabulary | None = None
+        self._known_rows: TermRows | None = None
         self._has_graphs = False
         self._knowledge = knowledge
         self._operators = operators
@@ -137,8 +138,8 @@ class Layered:
         its clauses that are judged once more. Unless it `plans`, the segment stays as it is."""
         assert not len(self.catalogue.attributes), "something was added before"
         self.catalogue = opened.catalogue
-        self.vocabulary = opened.vocabulary
-        self._rows = TermRows(self.vocabulary)
+        self._read_vocabulary = opened.vocabulary
+        self._vocabulary = self._known_rows = None
         self._has_graphs = opened.segment.graphs is not None
         self._lock = self.catalogue.lock
         self._values = opened.values
@@ -148,6 +149,19 @@ class Layered:
         self._sample = Sample(opened.sample)
         self._saved = clause
         self._plans = plans
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What clauses with patterns ask for; that of a folder is read when somebody needs it."""
+        if self._vocabulary is None:
+            self._vocabulary = self._read_vocabulary()
+        return self._vocabulary
+
+    @property
+    def _rows(self) -> TermRows:
+        if self._known_rows is None:
+            self._known_rows = TermRows(self.vocabulary)
+        return self._known_rows
 
     def has(self, number: int) -> bool:
         """Whether a clause stands here."""

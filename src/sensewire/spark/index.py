@@ -96,4 +96,11 @@ def opened(index: Shipped) -> Engine:
             f"the index {folder} is not on this machine; name a path that every machine sees, or "
             "leave out --index-shared, so that it is sent to them"
         )
-    return KEEPER.kept(lambda: Engine.open(folder, version=index.version, as_it_is=True))
+    return KEEPER.kept(lambda: ready(folder, index.version))
+
+
+def ready(folder: Path, version: str) -> Engine:
+    """The engine of a folder, with what it reads when it is first needed."""
+    engine = Engine.open(folder, version=version, as_it_is=True)
+    engine.wants_property("urn:sensewire:nobody")
+    return engine

@@ -123,7 +123,7 @@ class Opened:
     """A segment of an index folder, with its catalogue, and the events that were seen."""
 
     catalogue: Catalogue
-    vocabulary: Vocabulary
+    vocabulary: Callable[[], Vocabulary]
     segment: Segment
     values: Values
     sample: Callable[[Values], Columns]
@@ -172,7 +172,7 @@ def opened(
         _ = arrays[name]  # read when the sample is needed; that it is there is checked now
     ranking = Ranking(catalogue, thresholds, values)
     planned_with, has_judged = meta["planned_with"], meta["has_judged"]
-    vocabulary = vocabulary_from(_strings_of("vocabulary", arrays), knowledge)
+    asked = _strings_of("vocabulary", arrays)
     graphs, places, pattern_of = None, None, None
     graph_places = np.empty(0, np.int32)
     if meta["has_graphs"]:
@@ -191,7 +191,13 @@ def opened(
         graph_places,
         pattern_of,
     )
-    return Opened(catalogue, vocabulary, segment, values, lambda of: _sample_from(arrays, of))
+    return Opened(
+        catalogue,
+        lambda: vocabulary_from(asked, knowledge),
+        segment,
+        values,
+        lambda of: _sample_from(arrays, of),
+    )
 
 
 def _of_graphs(segment: Segment) -> dict[str, Array]:
