@@ -56,6 +56,8 @@ def bare(engine: Engine, path: Path, most: int | None = None) -> Done:
     events = matches = 0
     for part in slices(file_at(path), LARGEST_SLICE):
         for portion in portions([part], DECODING, wanted=engine):
+            if isinstance(portion, Rejected):
+                raise WrongAnswerError(f"{path.name}: {portion.place} is rejected")
             matches += _answered(engine, portion, path).matches.num_rows
             events += len(portion)
             if most is not None and events >= most:
@@ -63,7 +65,7 @@ def bare(engine: Engine, path: Path, most: int | None = None) -> Done:
     return Done(events, matches)
 
 
-def _answered(engine: Engine, portion: Portion | Rejected, path: Path) -> BatchMatches:
+def _answered(engine: Engine, portion: Portion, path: Path) -> BatchMatches:
     match portion:
         case RecordPortion(batch):
             return engine.match_batch(batch)

@@ -298,7 +298,8 @@ class Layered:
     @property
     def reads_all(self) -> bool:
         """Whether attributes can make a difference that nobody names."""
-        return self.vocabulary.asks_any or self.vocabulary.reads_all
+        with self._lock:
+            return self.vocabulary.asks_any or self.vocabulary.reads_all
 
     @property
     def asked(self) -> tuple[int, int, int]:
@@ -349,7 +350,7 @@ class Layered:
             self._renew_values()
             values = self._values
             columns = replace(NO_FACTS, events=len(homes))
-            if any(segment.has_records for segment in self._segments):
+            if any(segment.records for segment in self._segments):
                 columns = self._reader.columns_at_home(facts, homes)
                 self._sample.note(columns)
                 if self._is_planned_blindly():
@@ -530,7 +531,7 @@ class Layered:
         """Whether all was compiled by somebody who knew what events look like."""
         with self._lock:
             return len(self._pending) <= UNPLANNED and all(
-                segment.planned_with >= ENOUGH or len(segment) <= UNPLANNED
+                segment.planned_with >= ENOUGH or segment.records <= UNPLANNED
                 for segment in self._segments
             )
 
@@ -539,7 +540,7 @@ class Layered:
         if not self._segments:
             return False
         base = self._segments[0]
-        if len(base) <= UNPLANNED:
+        if base.records <= UNPLANNED:
             return False
         if base in self._outdated:
             return len(self._lessons) > 0

@@ -3,8 +3,8 @@
     code ──> trigger edge ──> steps: checks first, then what extends a bound vertex, then scans;
                               what is asked of a vertex as soon as it is bound; nots at the end
 
-The steps come in an order that depends on the pattern alone, so that patterns with a common beginning
-share it in a trie. A whole program is made in the same way, without a trigger.
+The steps come in an order that depends on the pattern alone, so that patterns with a common
+beginning share it in a trie. A whole program is made in the same way, without a trigger.
 """
 
 import numpy as np

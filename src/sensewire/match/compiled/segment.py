@@ -128,9 +128,9 @@ class Segment:
         return len(self.clauses)
 
     @property
-    def has_records(self) -> bool:
-        """Whether there are clauses without patterns."""
-        return self.places is None or len(self.places) > 0
+    def records(self) -> int:
+        """How many clauses the index of records has; patterns need no plan."""
+        return len(self) if self.places is None else len(self.places)
 
     @property
     def without_pivot(self) -> int:
@@ -158,7 +158,7 @@ class Segment:
     ) -> tuple[Int32, Int32, Truths]:
         """Events and the places of the clauses that they meet; and which events are to be judged
         once more."""
-        if not self.has_records:
+        if not self.records:
             nothing = np.empty(0, np.int32)
             return nothing, nothing, np.zeros(facts.events, np.bool_)
         entries, loose = self.ranking.entries(facts, values)
