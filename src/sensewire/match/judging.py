@@ -25,17 +25,8 @@ class Judge:
 
     def answer(self, row: int, number: int, clause: Clause) -> Answer:
         """What a clause says of the event of a row."""
-        return self._judgement(row, clause).answer(number)
-
-    def refuses(self, row: int, clause: Clause) -> bool:
-        """Whether one atom alone refuses a clause whose search had no end."""
-        judgement = self._judgement(row, clause)
-        near, conjunction = judgement.parted()
-        return not near and judgement.is_refused_by_one(conjunction)
-
-    def _judgement(self, row: int, clause: Clause) -> Judgement:
         if row not in self._known:
             event, star = self._told(row)
             self._known[row] = (event, star, Replies(event, self._operators))
         event, star, replies = self._known[row]
-        return Judgement(clause, event, star, self._knowledge, replies)
+        return Judgement(clause, event, star, self._knowledge, replies).answer(number)

@@ -110,7 +110,7 @@ class Judgement:
         try:
             solutions = self.solutions(conjunction)
         except BudgetError:
-            if self.is_refused_by_one(conjunction):
+            if self._is_refused_by_one(conjunction):
                 return Answer(number)
             return Answer(number, reasons=(over_budget(self._budget),))
         select = self._clause.select or ()
@@ -161,7 +161,7 @@ class Judgement:
         """Whether a constraint holds for a solution that binds all of its variables."""
         return truth(constraint, solution.bindings, self._rules, self.reader) is True
 
-    def is_refused_by_one(self, conjunction: Conjunction) -> bool:
+    def _is_refused_by_one(self, conjunction: Conjunction) -> bool:
         """Whether some atom has no solution even alone; a `not` counts if it shares no variable."""
         bound = frozenset(bound_by(conjunction))
         for atom in conjunction.atoms:

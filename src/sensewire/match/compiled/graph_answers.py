@@ -14,6 +14,7 @@ import numpy as np
 from sensewire.match.compiled.conjunctions import Int32, Truths
 from sensewire.match.compiled.graph_index import GraphPairs
 from sensewire.match.compiled.graph_layout import DOUBTFUL, OVER_BUDGET, SELECTS
+from sensewire.match.compiled.graph_refusal import is_refused
 from sensewire.match.compiled.graph_terms import GraphEvents
 from sensewire.match.compiled.segment import Segment
 from sensewire.match.judging import Judge
@@ -22,9 +23,6 @@ from sensewire.match.oracle_strict import plain
 from sensewire.model.canonical import Clause
 from sensewire.model.match import over_budget
 from sensewire.model.terms import Term
-
-MOST_ASKED = 10_000
-"""Facts of events of which single atoms are asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def answered(segment: Segment, pairs: GraphPairs, events: GraphEvents, asking: A
     over = pairs.saying(OVER_BUDGET)
     doubtful = kept & (pairs.saying(DOUBTFUL) | segment.clauses.judged[place]) & ~over
     is_sure = kept & ~doubtful & ~over
-    answers = list(_given_up(row[kept & over], number[kept & over], events, asking))
+    answers = list(_given_up(segment, row[kept & over], place[kept & over], events, asking.budget))
     if pairs.rows:
         selects = pairs.saying(SELECTS)
         answers += _with_rows(segment, pairs, events, asking, is_sure & selects)
@@ -81,16 +79,18 @@ def _judged_wholly(segment: Segment, asking: Asking) -> Iterator[tuple[int, Int3
 
 
 def _given_up(
-    rows: Int32, numbers: Int32, events: GraphEvents, asking: Asking
+    segment: Segment, rows: Int32, places: Int32, events: GraphEvents, budget: int
 ) -> Iterator[tuple[int, Answer]]:
-    """The answers of pairs whose search took too many steps: they are undecided, unless one atom
-    alone refuses (which is not asked of the largest events, where that would take too long too)."""
-    facts = np.diff(events.offsets)
-    for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
-        clause = asking.clause(number)
-        if clause is not None and facts[row] <= MOST_ASKED and asking.judge.refuses(row, clause):
-            continue
-        yield row, Answer(number, reasons=(over_budget(asking.budget),))
+    """The answers of pairs whose search took too many steps: undecided, unless an edge refuses."""
+    clauses = segment.clauses
+    for row, place in zip(rows.tolist(), places.tolist(), strict=True):
+        if not is_refused(
+            clauses.codes, int(clauses.code_offsets[place]), events.subject, events.property,
+            events.object, int(events.offsets[row]), int(events.offsets[row + 1]),
+            int(events.homes[row]), events.row_of, events.rows, events.lists, events.numbers,
+            events.filters, events.bounds,
+        ):  # fmt: skip
+            yield row, Answer(int(clauses.numbers[place]), reasons=(over_budget(budget),))
 
 
 def _with_rows(
