@@ -33,7 +33,7 @@ def of_pyoxigraph(query: str, graph: str, format: str = "ttl") -> list[str]:
     assert isinstance(answer, pyoxigraph.QuerySolutions), query
     names = [variable.value for variable in answer.variables]
     rows = [{name: str(solution[name]) for name in names} for solution in answer]
-    return _lines(names, rows)
+    return lines_of(names, rows)
 
 
 def of_sensewire(
@@ -47,7 +47,7 @@ def of_sensewire(
     rows = [
         {name: str(term) for name, term in row.items()} for match in matches for row in match.rows
     ]
-    return _lines([variable.name for variable in subscription.select or ()], rows)
+    return lines_of([variable.name for variable in subscription.select or ()], rows)
 
 
 def is_read_by_pyoxigraph(query: str) -> bool:
@@ -61,7 +61,8 @@ def is_read_by_pyoxigraph(query: str) -> bool:
     return True
 
 
-def _lines(names: Sequence[str], rows: Iterable[Row]) -> list[str]:
+def lines_of(names: Sequence[str], rows: Iterable[Row]) -> list[str]:
+    """The lines of an answer's rows."""
     distinct = sorted({tuple((name, row[name]) for name in sorted(names)) for row in rows})
     if not names:
         return ["yes"] if distinct else ["no"]

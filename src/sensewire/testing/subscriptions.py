@@ -113,7 +113,7 @@ HOSTILE = Vocabulary(
 def subscriptions(draw: DrawFn, words: Vocabulary = SMALL) -> Subscription:
     """Valid subscriptions of one to three conjunctions."""
     strict = draw(st.sampled_from((False, False, False, True)))
-    words = _strictly(words) if strict else words
+    words = strictly(words) if strict else words
     several = st.lists(conjunctions(words, strict=strict), min_size=1, max_size=3)
     made = tuple(draw(several))
     common = set.intersection(*[set(bound_by(conjunction)) for conjunction in made])
@@ -204,7 +204,7 @@ def conditions(words: Vocabulary = SMALL) -> SearchStrategy[Condition]:
 
 
 @cache
-def _strictly(words: Vocabulary) -> Vocabulary:
+def strictly(words: Vocabulary) -> Vocabulary:
     """The vocabulary of strict subscriptions, whose constants are exact terms."""
     constants = words.constants.filter(lambda constant: isinstance(constant.value, Term))
     return replace(words, constants=constants.map(lambda constant: exact(constant.value)))
