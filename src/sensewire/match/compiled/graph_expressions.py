@@ -97,9 +97,10 @@ def postfix(
 ) -> tuple[Part, ...] | None:
     """A constraint as kernels read it; None where they cannot.
 
+    >>> from sensewire.model.conditions import exact
     >>> from sensewire.model.terms import term_of
     >>> x, y = Variable("x"), Variable("y")
-    >>> twice = Arithmetic(Sign.TIMES, y, Constant(term_of(2)))
+    >>> twice = Arithmetic(Sign.TIMES, y, exact(term_of(2)))
     >>> [part.what for part in postfix(Comparison(Relation.MORE, x, twice), (x, y), False)]
     [16, 16, 17, 20, 24]
     """
