@@ -188,7 +188,6 @@ def test_a_trie_whose_patterns_are_found_one_after_another() -> None:
         for number in range(40):
             text = f"(?a, p, ?b) and (?b, p, ?c) and ?c suffix '<{number}>' {flag}"
             engine.add(sw.parse(text), id=str(number))
-            engine.add(sw.parse(text.replace("?c suffix", f"(?c, p, ?d{number}) and ?c suffix")))
         engine.add(sw.parse(f"(?a, p, ?b) and (?b, p, ?c) {flag}"), id="all")
         by_vertex = graph("a p b", *(f'b p "<{number}>"' for number in range(40)))
         assert len(engine.match(by_vertex)) == 41
