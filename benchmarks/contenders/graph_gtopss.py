@@ -1,20 +1,17 @@
 """G-ToPSS (Liu 2005), compiled: the algorithm to beat, not the interpreter."""
 
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
 
 from contenders.graph_contender import Asked, GraphContender, GraphMatching
+from sensewire.match.merged_graph import MergedGraph
 from workloads.graph_gtopss import OTHERS, publications
 from workloads.graph_workload import Drawn, GraphWorkload, Int32
 
 NAME = "compiled G-ToPSS"
-_MODULE = "sensewire.match.merged_graph"
 
 
 class _Events:
-    def __init__(self, graph: Any, events: Drawn) -> None:
+    def __init__(self, graph: MergedGraph, events: Drawn) -> None:
         self._graph, self._events = graph, events
         self._triples = [events.triples(event) for event in range(len(events))]
 
@@ -22,8 +19,7 @@ class _Events:
         return len(self._triples)
 
     def match(self, event: int) -> Int32:
-        found: Int32 = self._graph.match(*self._triples[event])
-        return found
+        return self._graph.match(*self._triples[event])
 
     def match_all(self) -> None:
         events = self._events
@@ -33,12 +29,12 @@ class _Events:
 class Merged:
     """The merged graph, of numbers as they were drawn."""
 
-    def __init__(self, graph: Any, events: Drawn) -> None:
+    def __init__(self, graph: MergedGraph, events: Drawn) -> None:
         self._graph, self._events = graph, events
 
     @property
     def nbytes(self) -> int:
-        return int(self._graph.nbytes)
+        return self._graph.nbytes
 
     def events(self) -> Asked:
         return _Events(self._graph, self._events)
@@ -50,14 +46,11 @@ class Merged:
 def _ready(workload: GraphWorkload) -> Callable[[], GraphMatching]:
     assert workload.numbered is not None
     patterns, events = workload.numbered.patterns, workload.numbered.events
-    build: Any = import_module(_MODULE).MergedGraph.build
     columns = (patterns.offsets, patterns.subject, patterns.property, patterns.object)
-    return lambda: Merged(build(*columns), events)
+    return lambda: Merged(MergedGraph.build(*columns), events)
 
 
 def _refuses(workload: GraphWorkload) -> str | None:
-    if find_spec(_MODULE) is None:
-        return "this checkout has none"
     if workload.numbered is None or not workload.numbered.patterns.is_plain():
         return "it is asked about plain patterns"
     if len(workload.numbered.events.typed):
