@@ -11,7 +11,9 @@ INSTALLED := .venv/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 LAWS := tests/test_laws.py tests/explain/test_inquiry.py tests/explain/test_difference.py \
-	tests/normalise tests/knowledge/test_hierarchy.py tests/match/test_agreement.py
+	tests/normalise tests/knowledge/test_hierarchy.py tests/match/test_agreement.py \
+	tests/match/compiled/test_graph_index.py tests/match/compiled/test_graph_sparql.py \
+	tests/match/test_gtopss_compiled.py tests/test_match_graphs.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-long pytest kernels bench lint format clean

@@ -18,7 +18,8 @@ ours, and ours with the truth on some events.
     OPS, OPS distinct, OPS hierarchy
                   x                                         the same
     Brick classes x                                         the same
-    mixed         x               x                         10,000
+    mixed; mixed, ranges only
+                  x               x                         10,000
     engine                        x                         10,000
 """
 
@@ -117,7 +118,8 @@ def workloads(settings: Settings, effort: Effort) -> Iterator[Callable[[], Graph
     taxonomy = graph_brick.taxonomy_of_brick()
     for each in graph_brick.with_and_without(taxonomy, effort.typed, seed):
         yield lambda each=each: each  # type: ignore[misc]
-    yield from (drawing(graph_mixed.mixed, size) for size in effort.mixed)
+    for draw in (graph_mixed.mixed, graph_mixed.mixed_ranges):
+        yield from (drawing(draw, size) for size in effort.mixed)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,8 @@
                    a least size; half of them a class, or one above it
 
 A subscription is made of a publication, so that each could match: 0.1 % for each of 40 of what is
-published, the others of what never is.
+published, the others of what never is. *mixed, ranges only* has no words and names no vertex: its
+patterns fit nearly everywhere, and two ranges of numbers are all that tells subscriptions apart.
 """
 
 from collections.abc import Iterable, Iterator
@@ -39,7 +40,7 @@ from sensewire.model.terms import HOME, RDF_TYPE, Term, iri, literal, term_of, u
 from workloads.graph_texts import TIME, property_of, vertex_of
 from workloads.graph_workload import PLACE, GraphWorkload, tree_of_classes
 
-NAME = "mixed"
+NAME, RANGES = "mixed", "mixed, ranges only"
 ATTRIBUTES, WORDS, HIGHEST = 6, 60, 10_000
 VERTICES, PUBLISHED, EDGES, PROPERTIES, ABOUT = 500, 20, 40, 20, 4
 SIZES = 10
@@ -62,6 +63,15 @@ class Publication(NamedTuple):
 
 def mixed(subscriptions: int, seed: int) -> GraphWorkload:
     """Draw the workload."""
+    return _drawn(NAME, subscriptions, seed)
+
+
+def mixed_ranges(subscriptions: int, seed: int) -> GraphWorkload:
+    """Draw the one with ranges only."""
+    return _drawn(RANGES, subscriptions, seed)
+
+
+def _drawn(name: str, subscriptions: int, seed: int) -> GraphWorkload:
     random = Random(f"{seed} mixed")
     class_of = [random.choice(_LOWEST) for _ in range(VERTICES)]
     taxonomy = tree_of_classes(_PARENTS)
@@ -74,6 +84,7 @@ def mixed(subscriptions: int, seed: int) -> GraphWorkload:
             random,
             published[number % PUBLICATIONS] if number < matching else random.choice(never),
             class_of,
+            name == NAME,
         )
         for number in range(subscriptions)
     ]
@@ -83,7 +94,7 @@ def mixed(subscriptions: int, seed: int) -> GraphWorkload:
         return (made[row] for row in rows)
 
     return GraphWorkload(
-        NAME,
+        name,
         subscriptions,
         asked,
         [_event(each, class_of, f"e{number}") for number, each in enumerate(published)],
@@ -109,12 +120,13 @@ def _publication(random: Random) -> Publication:
     )
 
 
-def _subscription(random: Random, of: Publication, class_of: list[int]) -> Subscription:
+def _subscription(
+    random: Random, of: Publication, class_of: list[int], names: bool
+) -> Subscription:
     word = random.randrange(ATTRIBUTES)
-    atoms: list[Atom] = [
-        Predicate(exact(_word(word)), Equal(meaning(untyped(_spelt(of.words[word])))))
-    ]
-    for place in random.sample(range(ATTRIBUTES), random.randint(1, 2)):
+    equal = Predicate(exact(_word(word)), Equal(meaning(untyped(_spelt(of.words[word])))))
+    atoms: list[Atom] = [equal] if names else []
+    for place in random.sample(range(ATTRIBUTES), random.randint(1, 2) if names else 2):
         around = random.randint(100, 2_000)
         low = max(0, of.numbers[place] - random.randrange(around))
         atoms.append(Predicate(exact(_number(place)), Between(term_of(low), term_of(low + around))))
@@ -124,17 +136,18 @@ def _subscription(random: Random, of: Publication, class_of: list[int]) -> Subsc
     atoms.append(TriplePattern(about, exact(_SIZE), size))
     _, by, other = random.choice([edge for edge in of.edges if edge[0] == vertex])
     onwards = [edge for edge in of.edges if edge[0] == other]
-    if onwards and random.random() < 0.5:
+    if onwards and (random.random() < 0.5 or not names):
         _, further, end = random.choice(onwards)
         atoms.append(TriplePattern(about, exact(property_of(by)), then))
-        is_named = random.random() < 0.7
+        is_named = names and random.random() < 0.7
         atoms.append(
             TriplePattern(
                 then, exact(property_of(further)), exact(vertex_of(end)) if is_named else last
             )
         )
     else:
-        atoms.append(TriplePattern(about, exact(property_of(by)), exact(vertex_of(other))))
+        to = exact(vertex_of(other)) if names else then
+        atoms.append(TriplePattern(about, exact(property_of(by)), to))
     constraints: list[Expression] = [
         Test(size, Order(Relation.AT_LEAST, term_of(random.randint(0, of.sizes[vertex]))))
     ]

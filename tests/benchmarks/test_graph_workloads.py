@@ -31,8 +31,9 @@ DRAWN: dict[str, Callable[[int, int], GraphWorkload]] = {
     graph_brick.NAME: lambda size, seed: graph_brick.with_and_without(TAXONOMY, size, seed)[0],
     graph_brick.WITHOUT: lambda size, seed: graph_brick.with_and_without(TAXONOMY, size, seed)[1],
     graph_mixed.NAME: graph_mixed.mixed,
+    graph_mixed.RANGES: graph_mixed.mixed_ranges,
 }
-NUMBERED = [name for name in DRAWN if name != graph_mixed.NAME]
+NUMBERED = [name for name in DRAWN if name not in (graph_mixed.NAME, graph_mixed.RANGES)]
 TYPED = [graph_ops.NAME, graph_ops.DISTINCT, graph_ops.HIERARCHY]
 
 
