@@ -2,14 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import sensewire as sw
 from sensewire.engine import Engine
+from sensewire.knowledge.content import Draft, Place
+from sensewire.knowledge.knowledge import Knowledge
+from sensewire.model.batch import Batch
 from sensewire.model.event import Event, Fact, moment
 from sensewire.model.terms import HOME, Kind, iri, string, untyped
+from sensewire.testing.knowledge import function_of_one
 from tests.match.compiled.graph_cases import X, graph, wide
+from tests.match.test_layered import of
 
 SHAPES = [
     # text, the event's facts, whether it matches
@@ -148,6 +154,58 @@ def test_shapes(text: str, lines: list[str], expected: bool | None, size: str) -
         for each in (event, other):
             among = [match.subscription for match in engine.match(each)]
             assert among == [match.subscription for match in oracle.match(each)]
+
+
+def test_all_shapes_together_saved_and_opened(tmp_path: Path) -> None:
+    """Opened, what was asked for has the same numbers; then others come, and some go."""
+    texts = sorted({text for text, _, _ in SHAPES})
+    events = [graph(*lines) for _, lines, _ in SHAPES]
+    events += [wide(event) for event in events[::7]]
+    living, oracle = Engine(), Engine(matcher="oracle")
+    for text in texts:
+        living.add(sw.parse(text), id=text)
+        oracle.add(sw.parse(text), id=text)
+    for round in range(3):
+        living.save(tmp_path / str(round))
+        opened = Engine.open(tmp_path / str(round))
+        for event in events:
+            expected = [match.subscription for match in oracle.match(event)]
+            assert [match.subscription for match in living.match(event)] == expected
+            assert [match.subscription for match in opened.match(event)] == expected
+        for engine in (opened, oracle):
+            for id in engine.ids()[:: 3 - round]:
+                engine.remove(id)
+            engine.add(sw.parse(f"(?new, r, ?x) and ?x is a New{round}"), id=f"new {round}")
+            engine.add(sw.parse(f"(?x, ?any, ?y) and not (?y, r{round}, ?z)"), id=f"any {round}")
+        living = opened
+
+
+def test_the_matcher_itself_leaves_out_patterns_that_went() -> None:
+    """Not only because nobody subscribes to them any more."""
+    engine = Engine()
+    for text in ("(?x, p, ?y)", "(?x, p, b)", "select ?x where (?x, p, ?y)"):
+        engine.add(sw.parse(text), id=text)
+    batch = Batch((graph("a p b"),))
+    before = of(engine).match(batch)
+    assert sorted(before.clauses.tolist()) == [0, 1]
+    assert [answer.clause for _, answer in before.answers] == [2]
+    engine.remove("(?x, p, ?y)")
+    engine.remove("select ?x where (?x, p, ?y)")
+    after = of(engine).match(batch)
+    assert (after.clauses.tolist(), after.answers) == ([1], [])
+
+
+def test_strict_patterns_read_what_was_sent_alone() -> None:
+    """And not what functions derived from it."""
+    draft = Draft()
+    draft.mapping(function_of_one("twice", "p", "q", "p * 2"), Place("here"))
+    engine = Engine(Knowledge(draft.content()))
+    engine.add(sw.parse('(?x, "q", ?y) and ?y > 3'), id="plain")
+    engine.add(sw.parse('(?x, "q", ?y) and ?y > 3 strict'), id="strict")
+    for sent, expected in (({"p": 2}, ["plain"]), ({"q": 4}, ["plain", "strict"])):
+        event = Event.record(sent)
+        for each in (event, wide(event)):
+            assert [match.subscription for match in engine.match(each)] == expected
 
 
 def others_like(event: Event) -> Iterator[Event]:
