@@ -106,6 +106,7 @@ class Vocabulary:
         self._flags = Flags(knowledge)
         self._tests: dict[Hashable, int] = {("home",): HOME}
         self._constants: dict[Constant, int] = {}
+        self._exactly: dict[Term, int] = {}
         self._same: dict[Term, int] = {}
         self._strictly: dict[Term, int] = {}
         self._unary: list[tuple[int, Unary]] = []
@@ -131,7 +132,11 @@ class Vocabulary:
             weight = CLASS
         number, is_new = self._test(("test", condition), weight)
         if is_new:
-            self._flags.add(number, condition, None)
+            term = _only_term(condition)
+            if term is None:
+                self._flags.add(number, condition, None)
+            else:
+                self._exactly[term] = number
         return number
 
     def constant(self, constant: Constant) -> int:
@@ -316,9 +321,11 @@ class Vocabulary:
         knowledge = self.knowledge
         view = view_of(term, knowledge.value_root(term), (), knowledge)
         yield from self._flags.held_by(view)
-        for known, key in ((self._same, term), (self._strictly, plain(term))):
-            if key in known:
-                yield known[key]
+        for known in (self._exactly, self._same):
+            if term in known:
+                yield known[term]
+        if plain(term) in self._strictly:
+            yield self._strictly[plain(term)]
         yield from (number for number, holds in self._unary if holds(term))
 
     def met_as_class(self, term: Term) -> Iterator[int]:
@@ -359,6 +366,15 @@ class Vocabulary:
     def reading_lists(self) -> tuple[int, ...]:
         """The properties that read the items of lists."""
         return tuple(self._member_properties)
+
+
+def _only_term(condition: Condition) -> Term | None:
+    """The one term that meets a condition, whatever else is known: an exact IRI."""
+    match condition:
+        case Equal(Constant(value=Term(kind=Kind.IRI) as term, reading=Reading.EXACT)):
+            return term
+        case _:
+            return None
 
 
 def value_of(term: Term) -> Value:
