@@ -54,7 +54,6 @@ FILTER, FILTER_OF_MANY, NEGATED, ANY, NONE, ALL = 250, 251, 252, 253, 254, 255
 that binds nothing; the row of all that has the property."""
 
 # The third word of a step: property and direction, whether the vertex must be new, the slot
-SLOT_BITS = 8
 SLOT_MASK = 255
 PLACED = 256
 WHAT_SHIFT = 9
