@@ -365,8 +365,11 @@ def test_what_is_no_folder_of_an_index(all_kinds: Engine, tmp_path: Path) -> Non
     with pytest.raises(sw.IndexFolderError, match="fox"):
         Engine.open(tmp_path / "fox")
     write_folder(tmp_path / "new", {}, {}, format_version=FORMAT + 1, kind=KIND)
-    with pytest.raises(sw.IndexFolderError):
+    with pytest.raises(sw.IndexFolderError, match="upgrade"):
         Engine.open(tmp_path / "new")
+    write_folder(tmp_path / "old", {}, {}, format_version=FORMAT - 1, kind=KIND)
+    with pytest.raises(sw.IndexFolderError, match="save it again"):
+        Engine.open(tmp_path / "old")
     write_folder(tmp_path / "bare", {}, {}, format_version=FORMAT, kind=KIND)
     with pytest.raises(sw.IndexFolderError):
         Engine.open(tmp_path / "bare")

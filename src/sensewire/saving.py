@@ -35,7 +35,7 @@ from sensewire.model.strings import Strings
 from sensewire.subscribers import Arrow, Standing, Subscribers
 
 KIND = "sensewire index"
-FORMAT = 2
+FORMAT = 3
 _BESIDE = "beside."
 
 Array = npt.NDArray[Any]
@@ -178,7 +178,9 @@ def _written(subscribers: Subscribers) -> Iterator[tuple[str, str, tuple[int, ..
 
 def opened_folder(path: str | PathLike[str], version: str | None = None) -> Folder:
     """The folder that `save` wrote: its current version, or another one that is still there."""
-    return open_folder(path, kind=KIND, newest_version=FORMAT, version=version)
+    return open_folder(
+        path, kind=KIND, newest_version=FORMAT, oldest_version=FORMAT, version=version
+    )
 
 
 def knowledge_in(folder: Folder) -> Knowledge:

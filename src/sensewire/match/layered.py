@@ -33,7 +33,6 @@ from sensewire.match.compiled.graph_coding import (
     tested_alone,
 )
 from sensewire.match.compiled.graph_index import BUDGET, NO_PROPOSALS, Proposals
-from sensewire.match.compiled.graph_layout import ANY_PROPERTY
 from sensewire.match.compiled.graph_records import columns_of_records
 from sensewire.match.compiled.graph_terms import GraphEvents, TermRows
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
@@ -140,7 +139,7 @@ class Layered:
         self.catalogue = opened.catalogue
         self._read_vocabulary = opened.vocabulary
         self._vocabulary = self._known_rows = None
-        self._has_graphs = opened.segment.graphs is not None
+        self._has_graphs = bool(opened.segment.graphs)
         self._lock = self.catalogue.lock
         self._values = opened.values
         self._reader = Reader(self.catalogue, self._values)
@@ -299,7 +298,7 @@ class Layered:
     def reads_all(self) -> bool:
         """Whether attributes can make a difference that nobody names."""
         with self._lock:
-            return self.vocabulary.asks_any or self.vocabulary.reads_all
+            return self.vocabulary.asks_for_all
 
     @property
     def asked(self) -> tuple[int, int, int]:
@@ -388,7 +387,7 @@ class Layered:
         judged = self._judged
         for segment in segments:
             events, places, loose = segment.match(columns, values, unknown)
-            if segment.pattern_of is not None:
+            if any(each.pattern_of is not None for each in segment.graphs):
                 if but is not None:
                     events, places = events[~but[events]], places[~but[events]]
                 events, places = self._proposed(segment, events, places, proposals)
@@ -444,11 +443,9 @@ class Layered:
         self, segment: Segment, events: Int32, places: Int32, proposals: dict[Segment, Proposals]
     ) -> tuple[Int32, Int32]:
         """The pairs of clauses without patterns; the others are proposals."""
-        assert segment.pattern_of is not None
-        pattern = segment.pattern_of[places]
-        is_one = pattern >= 0
+        is_one = segment.proposes(places)
         order = np.argsort(events[is_one], kind="stable")
-        proposals[segment] = Proposals(events[is_one][order], pattern[is_one][order])
+        proposals[segment] = Proposals(events[is_one][order], places[is_one][order])
         return events[~is_one], places[~is_one]
 
     def _with_graphs(
@@ -466,7 +463,7 @@ class Layered:
         judge = Judge(self._knowledge, self._operators, told)
         with self._lock:
             properties = {
-                row: {ANY_PROPERTY}.union(
+                row: frozenset[int]().union(
                     *(self.vocabulary.served_by(each.property, derived=True) for each in of_row)
                 )
                 for row, of_row in unknown.items()
@@ -474,10 +471,11 @@ class Layered:
         asking = Asking(standing.alive, self._clause_of, judge, self.budget, graphs.odd, properties)
         parts = [found]
         for segment in standing.segments:
-            if segment.graphs is not None:
-                proposed = proposals.get(segment, NO_PROPOSALS)
-                pairs = segment.match_graphs(graphs, proposed, self.budget)
-                parts.append(answered(segment, pairs, graphs, asking))
+            proposed = proposals.get(segment, NO_PROPOSALS)
+            for some in segment.graphs:
+                events = some.events(graphs)
+                pairs = some.match(events, proposed, self.budget)
+                parts.append(answered(segment, some, pairs, events, asking))
         return joined(parts)
 
     def _clause_of(self, number: int) -> Clause | None:

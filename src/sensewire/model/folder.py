@@ -72,19 +72,24 @@ class Folder:
 
 
 def open_folder(
-    path: str | PathLike[str], *, kind: str, newest_version: int, version: str | None = None
+    path: str | PathLike[str],
+    *,
+    kind: str,
+    newest_version: int,
+    oldest_version: int = 0,
+    version: str | None = None,
 ) -> Folder:
     """Open the current version of an index folder, or the one that the caller asks for.
 
-    `kind` is what the folder must hold, `newest_version` the newest format that the caller reads.
+    `kind` is what the folder must hold; the caller reads formats from the oldest to the newest.
     """
     folder = Path(path)
     if version is not None:
-        return _pinned(folder, version, kind, newest_version)
+        return _pinned(folder, version, kind, range(oldest_version, newest_version + 1))
     version = current_version(folder)
     while True:
         try:
-            return _opened(folder, version, kind, newest_version)
+            return _opened(folder, version, kind, range(oldest_version, newest_version + 1))
         except FileNotFoundError as error:
             # Between our reading CURRENT and now, a writer may have gone two versions on.
             newer = current_version(folder)
@@ -98,11 +103,11 @@ def open_folder(
             raise _unreadable(folder / version, error) from None
 
 
-def _pinned(folder: Path, version: str, kind: str, newest_version: int) -> Folder:
+def _pinned(folder: Path, version: str, kind: str, formats: range) -> Folder:
     if VERSION_NAME.fullmatch(version) is None:
         raise IndexFolderError(f"{version!r} is no version of an index; expected 'v000001-…'")
     try:
-        return _opened(folder, version, kind, newest_version)
+        return _opened(folder, version, kind, formats)
     except FileNotFoundError:
         raise IndexFolderError(
             f"{folder}: the version {version} is gone, for newer ones were saved since;"
@@ -137,16 +142,19 @@ def current_version(folder: Path) -> str:
     return version
 
 
-def _opened(folder: Path, version: str, kind: str, newest_version: int) -> Folder:
+def _opened(folder: Path, version: str, kind: str, formats: range) -> Folder:
     manifest = _manifest(folder / version / MANIFEST, version)
     if manifest.kind != kind:
         raise IndexFolderError(
             f"{folder}: the folder holds {manifest.kind!r}, where {kind!r} is expected"
         )
-    if manifest.format_version > newest_version:
+    if manifest.format_version not in formats:
+        is_older = manifest.format_version < formats.start
+        reads = f"from {formats.start} on; save it again" if is_older else f"up to {formats[-1]}"
         raise IndexFolderError(
             f"{folder}: written in version {manifest.format_version} of the format of {kind!r}, by"
-            f" Sensewire {manifest.written_by}; this version reads up to {newest_version}; upgrade"
+            f" Sensewire {manifest.written_by}; this version reads {reads}"
+            + ("" if is_older else "; upgrade")
         )
     mapping = _mapping(folder / version / ARRAYS, manifest.bytes)
     arrays = {

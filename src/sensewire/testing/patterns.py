@@ -300,7 +300,8 @@ class _Drawing:
         return OperatorCall(self._draw(self._words.operators), tuple(arguments))
 
     def _not(self, variables: Sequence[Variable]) -> Not:
-        """Of a pattern or of a few, with constraints or without; mostly it blocks nothing."""
+        """Of a pattern or of a few, with constraints or without, perhaps with a `not` of its own;
+        mostly it blocks nothing."""
         outer = dict(self._variables), dict(self._stands)
         body: list[Atom] = []
         for _ in range(self._of((1, 1, 2))):
@@ -312,6 +313,8 @@ class _Drawing:
             body.append(Predicate(self._draw(self._words.attributes), Exists()))
         inside = sorted({*variables, *bound_by(Conjunction(tuple(body)))}, key=str)
         limits = [self._limit(inside)] if inside and self._one_in(3) else []
+        if self._one_in(3):
+            body.append(self._not(inside))
         self._variables, self._stands = outer
         return Not(Conjunction(tuple(body), tuple(limits)))
 

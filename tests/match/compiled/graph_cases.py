@@ -4,7 +4,6 @@ the answers to batches."""
 from dataclasses import replace
 
 from sensewire.engine import Engine
-from sensewire.match.compiled.graph_index import GraphIndex
 from sensewire.match.compiled.jit import Array
 from sensewire.match.layered import Layered
 from sensewire.model.event import Event
@@ -41,9 +40,8 @@ def tables_of(engine: Engine) -> dict[str, Array]:
     """The tables of the only index of patterns."""
     matcher = engine._dispatch.of_facts
     assert isinstance(matcher, Layered)
-    (index,) = [each.graphs for each in matcher._segments if each.graphs is not None]
-    assert isinstance(index, GraphIndex)
-    return index.arrays()
+    (graphs,) = [graphs for each in matcher._segments for graphs in each.graphs]
+    return graphs.index.arrays()
 
 
 def told_of(found: BatchMatches, events: int) -> list[list[str]]:

@@ -51,6 +51,7 @@ def test_ranges_alone_propose() -> None:
     engine.match(EVENTS[0])
     (compiled,) = (each for each in engine._dispatch.matchers if isinstance(each, Layered))
     (segment,) = compiled._segments
-    assert segment.pattern_of is not None
-    assert (segment.pattern_of[:ALIKE] >= 0).all()
+    (graphs,) = segment.graphs
+    assert graphs.pattern_of is not None
+    assert (graphs.pattern_of[:ALIKE] >= 0).all()
     assert segment.records >= ALIKE

@@ -16,7 +16,7 @@ from sensewire.match.compiled.graph_index import GraphPairs
 from sensewire.match.compiled.graph_layout import DOUBTFUL, OVER_BUDGET, SELECTS
 from sensewire.match.compiled.graph_refusal import is_refused
 from sensewire.match.compiled.graph_terms import GraphEvents
-from sensewire.match.compiled.segment import Segment
+from sensewire.match.compiled.segment import Graphs, Segment
 from sensewire.match.judging import Judge
 from sensewire.match.matcher import Answer, Found
 from sensewire.match.oracle_strict import plain
@@ -39,15 +39,17 @@ class Asking:
     unknown: Mapping[int, Collection[int]]
 
 
-def answered(segment: Segment, pairs: GraphPairs, events: GraphEvents, asking: Asking) -> Found:
-    """The answers of a segment's clauses with patterns."""
+def answered(
+    segment: Segment, graphs: Graphs, pairs: GraphPairs, events: GraphEvents, asking: Asking
+) -> Found:
+    """The answers of some of a segment's clauses with patterns."""
     row, place = pairs.events, pairs.patterns
     number = segment.clauses.numbers[place]
     kept = asking.alive[number]
     if pairs.said is None and not (segment.has_judged or asking.apart or asking.unknown):
         return Found(row[kept], number[kept])  # as nearly always
     judged: list[tuple[int, int]] = []
-    for event, places in _judged_wholly(segment, asking):
+    for event, places in _judged_wholly(segment, graphs, asking):
         kept &= (row != event) | ~np.isin(place, places)
         numbers = segment.clauses.numbers[places]
         judged += [(event, each) for each in numbers[asking.alive[numbers]].tolist()]
@@ -69,13 +71,13 @@ def answered(segment: Segment, pairs: GraphPairs, events: GraphEvents, asking: A
     return Found(row[is_sure], number[is_sure], answers)
 
 
-def _judged_wholly(segment: Segment, asking: Asking) -> Iterator[tuple[int, Int32]]:
+def _judged_wholly(segment: Segment, graphs: Graphs, asking: Asking) -> Iterator[tuple[int, Int32]]:
     """Events, and the places of the clauses that are judged for them whatever kernels say."""
     for event in asking.apart:
-        yield event, segment.graph_places
+        yield event, graphs.places
     for event, properties in asking.unknown.items():
         if event not in asking.apart:
-            yield event, segment.touched(properties)
+            yield event, graphs.touched(segment.clauses, properties)
 
 
 def _given_up(

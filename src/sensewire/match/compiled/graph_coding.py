@@ -6,6 +6,9 @@
     bind             a mark on its variable
     not              a block of its own, if all of it can be said
 
+A property's variable that stands nowhere else is any property; where one is selected or repeated,
+the facts themselves are vertices, to all of the clause.
+
 What has no place in a code is left out, and the clause is not `sure`: whoever its code finds is
 judged once more. Under meaning a constant stands for every vertex that is narrower, wherever it
 occurs; in an injective pattern it is one vertex, so there it is a variable with a mark.
@@ -19,10 +22,14 @@ from typing import NamedTuple
 from sensewire.match.compiled.graph_layout import (
     ANY_PROPERTY,
     EXEMPT,
+    FACT_OBJECT,
+    FACT_PROPERTY,
+    FACT_SUBJECT,
     HOME,
     INJECTIVE,
     MOST_JOINED,
     MOST_VARIABLES,
+    OF_FACTS,
     USES_HOME,
 )
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
@@ -71,14 +78,7 @@ class Coded(NamedTuple):
 
 def has_patterns(clause: Clause) -> bool:
     """Whether a clause has a triple pattern, inside of a `not` too."""
-    return _has_patterns(clause.conjunction)
-
-
-def _has_patterns(conjunction: Conjunction) -> bool:
-    return any(
-        isinstance(atom, TriplePattern) or (isinstance(atom, Not) and _has_patterns(atom.body))
-        for atom in conjunction.atoms
-    )
+    return next(_patterns(clause.conjunction), None) is not None
 
 
 def tested_alone(clause: Clause) -> Clause | None:
@@ -121,9 +121,10 @@ def _note_inside(conjunction: Conjunction, clause: Clause, vocabulary: Vocabular
 
 
 class _Block:
-    """What must hold together, or must not."""
+    """What must hold together, or must not; in which `not` it stands, counted from 1."""
 
-    def __init__(self) -> None:
+    def __init__(self, inside: int = 0) -> None:
+        self.inside = inside
         self.edges: dict[tuple[int, int, int], None] = {}
         self.marks: dict[tuple[int, int], None] = {}
         self.joins: dict[tuple[int, ...], None] = {}
@@ -132,7 +133,7 @@ class _Block:
         """As it stands in a code."""
         parts = [*self.edges, *self.marks, *self.joins]
         flat = [number for part in parts for number in part]
-        return len(self.edges), len(self.marks), len(self.joins), len(flat), *flat
+        return len(self.edges), len(self.marks), len(self.joins), len(flat), self.inside, *flat
 
     def within(self, most: int) -> "_Block":
         """What it says of the first variables alone."""
@@ -152,6 +153,7 @@ class _Coding:
         self._count = 0  # of variables, those inside of nots included
         self._block = _Block()
         self._nots: list[_Block] = []
+        self._has_facts = False
         self._scoped = bool(vocabulary.knowledge.content.scopes)
 
     @cached_property
@@ -166,13 +168,16 @@ class _Coding:
         if self._clause.tolerance is not None:
             _, conjunction = graded(conjunction)
         self._atoms(conjunction)
-        negated = [atom for atom in conjunction.atoms if isinstance(atom, Not)]
-        if negated:
-            bound = frozenset(bound_by(conjunction))
-            for atom in negated:
-                if not self._not(atom.body, bound):
-                    self._sure = False
+        for body, bound in _negated(conjunction):
+            if not self._not(body, bound, inside=0):
+                self._sure = False
         return Coded(self._code(), self._sure)
+
+    @cached_property
+    def _is_of_facts(self) -> bool:
+        """Whether a property's variable is selected, or stands elsewhere too."""
+        mentions = self._mentions
+        return any(mentions[each] > 1 for each in _of_properties(self._clause.conjunction))
 
     def _atoms(self, conjunction: Conjunction) -> None:
         for atom in conjunction.atoms:
@@ -190,27 +195,39 @@ class _Coding:
             if not self._constraint(constraint):
                 self._sure = False
 
-    def _not(self, body: Conjunction, bound: frozenset[Variable]) -> bool:
-        """Code what must not hold as a block of its own; False where it cannot all be said."""
+    def _not(self, body: Conjunction, bound: frozenset[Variable], inside: int) -> bool:
+        """Code what must not hold as a block of its own, and what must not inside of that as
+        others; False where it cannot all be said."""
         shared = bound.intersection(_mentioned(body))
-        is_simple = all(isinstance(atom, TriplePattern | Predicate) for atom in body.atoms)
-        if self._clause.injective or not is_simple or not shared <= self._variables.keys():
+        is_simple = all(isinstance(atom, TriplePattern | Predicate | Not) for atom in body.atoms)
+        if not is_simple or not shared <= self._variables.keys():
             return False
         outer = self._block, self._sure, self._variables
-        self._block, self._sure = _Block(), True
-        self._variables = {part: n for part, n in self._variables.items() if part in bound}
-        self._atoms(body)  # a variable that stands here alone is another one than elsewhere
-        block, is_said = self._block, self._sure
+        nots = len(self._nots)
+        self._block, self._sure = _Block(inside), True
+        self._nots.append(self._block)
+        # A variable that stands here alone is another one than elsewhere; the constants of an
+        # injective pattern are the same.
+        self._variables = {
+            part: number
+            for part, number in self._variables.items()
+            if part in bound or isinstance(part, Constant | Home)
+        }
+        self._atoms(body)
+        is_said = self._sure and bool(self._block.edges or self._block.marks or self._block.joins)
+        for nested, known in _negated(body):
+            is_said = is_said and self._not(nested, bound | known, inside=nots + 1)
         self._block, self._sure, self._variables = outer
-        if not is_said or not (block.edges or block.marks or block.joins):
-            return False
-        self._nots.append(block)
-        return True
+        if not is_said:
+            del self._nots[nots:]
+        return is_said
 
     def _code(self) -> tuple[int, ...]:
         flags = 0
+        if self._has_facts:
+            flags |= OF_FACTS
         if self._clause.injective:
-            flags = INJECTIVE
+            flags |= INJECTIVE
             if Home() not in self._variables and _uses_home(self._clause.conjunction):
                 flags |= USES_HOME
         block, nots, variables = self._block, self._nots, self._count
@@ -238,17 +255,33 @@ class _Coding:
     # Edges
 
     def _pattern(self, pattern: TriplePattern) -> None:
+        subject = self._vertex(pattern.subject)
+        value = self._vertex(pattern.object, is_object=True)
         if isinstance(pattern.property, Variable):
+            if self._clause.strict and self._vocabulary.knowledge.mappings:
+                self._sure = False  # facts that functions derived are none of its
+            if self._is_of_facts:
+                self._fact(subject, pattern.property, value)
+                return
             self._vocabulary.any_property()
             property = ANY_PROPERTY
-            of_derived = self._clause.strict and self._vocabulary.knowledge.mappings
-            if self._mentions[pattern.property] > 1 or of_derived:
-                self._sure = False
         else:
             property = self._vocabulary.property_of(pattern.property, self._clause.strict)
-        self._edge(
-            self._vertex(pattern.subject), property, self._vertex(pattern.object, is_object=True)
-        )
+        self._edge(subject, property, value)
+
+    def _fact(self, subject: int, property: Variable, value: int) -> None:
+        """A pattern whose property is told, or compared with others: its fact is a vertex."""
+        self._vocabulary.of_facts()
+        self._has_facts = True
+        fact, known = self._variable(object()), self._variable(property)
+        if self._clause.injective:
+            self._mark(fact, 2 * EXEMPT + 1)
+            if property in _of_vertices(self._clause.conjunction):
+                self._sure = False  # in one of its places it must be new, in the other need not
+            self._mark(known, 2 * EXEMPT + 1)
+        self._edge(fact, FACT_SUBJECT, subject)
+        self._edge(fact, FACT_PROPERTY, known)
+        self._edge(fact, FACT_OBJECT, value)
 
     def _predicate(self, predicate: Predicate) -> None:
         property = self._vocabulary.property_of(predicate.attribute, strict=False)
@@ -299,8 +332,12 @@ class _Coding:
                 self._mark(value, 2 * test)
                 self._mark(value, 2 * EXEMPT + 1)
                 return value
+        is_home_inside = isinstance(part, Home) and self._block.inside > 0
+        stands_here_alone = is_home_inside and part not in self._variables
         variable = self._variable(part)
         self._mark(variable, 2 * test)
+        if stands_here_alone:  # all of the clause leaves home free for it
+            self._mark(variable, 2 * EXEMPT + 1)
         return variable
 
     def _variable(self, part: object) -> int:
@@ -395,6 +432,35 @@ class _Coding:
             if isinstance(test.condition, _OF_CLASSES):
                 return False
         return not isinstance(constraint, Call) or constraint.function != "bound"
+
+
+def _negated(conjunction: Conjunction) -> Iterator[tuple[Conjunction, frozenset[Variable]]]:
+    """What must not hold in a conjunction, and the variables that are bound around it."""
+    negated = [atom.body for atom in conjunction.atoms if isinstance(atom, Not)]
+    if negated:
+        bound = frozenset(bound_by(conjunction))
+        yield from ((body, bound) for body in negated)
+
+
+def _patterns(conjunction: Conjunction) -> Iterator[TriplePattern]:
+    """All triple patterns, inside of `not`s too."""
+    for atom in conjunction.atoms:
+        if isinstance(atom, TriplePattern):
+            yield atom
+        elif isinstance(atom, Not):
+            yield from _patterns(atom.body)
+
+
+def _of_properties(conjunction: Conjunction) -> frozenset[Variable]:
+    """The variables that stand for properties."""
+    found = (pattern.property for pattern in _patterns(conjunction))
+    return frozenset(part for part in found if isinstance(part, Variable))
+
+
+def _of_vertices(conjunction: Conjunction) -> frozenset[Variable]:
+    """The variables that stand for vertices of patterns."""
+    found = (part for each in _patterns(conjunction) for part in (each.subject, each.object))
+    return frozenset(part for part in found if isinstance(part, Variable))
 
 
 def _mentioned(conjunction: Conjunction) -> Iterator[Variable | Constant]:

@@ -5,9 +5,9 @@ A pattern is one array of numbers, its *code*:
     variables, nots, selected, flags
     a block: what must hold
     variable a selected one, in the order of the rows
-    a block a `not`: what must not hold
+    a block a `not`: what must not hold; behind it those of the `not`s that stand in it
 
-    block       edges, marks, joins, how long it is
+    block       edges, marks, joins, how long it is, the `not` that it stands in (from 1, or 0)
                 (subject, property, object) an edge     a variable −(k + 1), a vertex test, or HOME
                 (variable, mark) a mark                 2 · vertex test, or 2 · filter + 1
                 (filter, four variables or 0) a join    a filter of several variables
@@ -20,7 +20,11 @@ of three words each, (x, m, what), and each step is
 `x` and `m` are operands: numbers below 256 are slots of variables and what is fixed, the others are
 vertex tests. D is where the pattern's next vertex may be; a step that binds no variable asks only
 whether D is empty. Three steps are none of this: a filter of the vertex in slot x; a filter of the
-vertices in up to four slots, which x packs; and a `not`, whose x steps follow it.
+vertices in up to four slots, which x packs; and a `not`, whose x steps follow it, and which stands
+m steps behind the `not` around it, or in none.
+
+Where a variable stands for a property that is told, or is the same as another's, facts are vertices
+too: `(s, ?p, o)` is (f, FACT_SUBJECT, s), (f, FACT_PROPERTY, ?p), (f, FACT_OBJECT, o).
 
 The *whole* program of a pattern needs no trigger: it finds the rows of what is selected, and tries
 what the index of records proposes.
@@ -31,18 +35,22 @@ from sensewire.match.compiled.jit import Number, inlined, uint64
 # A code, and a block
 CODE_VARIABLES, CODE_NOTS, CODE_SELECTED, CODE_FLAGS = range(4)
 FIRST_BLOCK = 4
-BLOCK_EDGES, BLOCK_MARKS, BLOCK_JOINS, BLOCK_LENGTH = range(4)
-BLOCK = 4
+BLOCK_EDGES, BLOCK_MARKS, BLOCK_JOINS, BLOCK_LENGTH, BLOCK_INSIDE = range(5)
+BLOCK = 5
 EDGE, MARK, JOIN = 3, 2, 5
 MOST_JOINED = 4
 """Variables of one constraint that a kernel looks at."""
 INJECTIVE = 1
 USES_HOME = 2
+OF_FACTS = 4
+"""Whether facts are vertices."""
 
 # Vertex tests, properties and filters that everybody has
 HOME = 0
-ANY_PROPERTY, ITSELF = 0, 1
-"""Properties: any of a fact; and the one that leads from each vertex to itself."""
+ANY_PROPERTY, ITSELF, FACT_SUBJECT, FACT_PROPERTY, FACT_OBJECT = range(5)
+"""Properties: any of a fact; the one that leads from each vertex to itself; those of facts."""
+OWN_PROPERTIES = 5
+"""How many of them there are."""
 EXEMPT = 0
 """A filter that is none: its variable may stand for any vertex, though the pattern is injective."""
 

@@ -14,6 +14,7 @@ from sensewire.match.compiled.graph_layout import (
     ANY,
     BLOCK,
     BLOCK_EDGES,
+    BLOCK_INSIDE,
     BLOCK_JOINS,
     BLOCK_LENGTH,
     BLOCK_MARKS,
@@ -45,6 +46,9 @@ from sensewire.match.compiled.graph_layout import (
 )
 from sensewire.match.compiled.graph_triggers import primary_tests
 from sensewire.match.compiled.jit import Array, Number, inlined, int64, kernel, loop
+
+_NUMBER, _BEGIN, _COUNT = range(3)
+"""Of a `not` that is open: its number, where its steps begin, and how many slots are used in it."""
 
 
 @inlined
@@ -170,46 +174,78 @@ def _steps_of(
 
 
 @inlined
-def _is_ready(codes: Array, block: Number, slot: Array, is_outer: Array) -> Number:
-    """Whether all variables of a `not` that stand outside too are bound."""
-    edges, marks = codes[block + BLOCK_EDGES], codes[block + BLOCK_MARKS]
-    for edge in range(edges):
-        for end in range(0, EDGE, 2):
-            variable = -codes[block + BLOCK + EDGE * edge + end] - 1
-            if variable >= 0 and is_outer[variable] and slot[variable] < 0:
+def _is_ready(codes: Array, at: Number, block: Number, end: Number, slot: Array) -> Number:
+    """Whether all variables of a `not`, and of those in it, are bound that stand outside too; in an
+    injective pattern whether all are, since what is inside must differ from all that is outside."""
+    injective = codes[at + CODE_FLAGS] & INJECTIVE
+    first = at + FIRST_BLOCK
+    for edge in range(codes[first + BLOCK_EDGES]):
+        for place in range(0, EDGE, 2):
+            outer = codes[first + BLOCK + EDGE * edge + place]
+            if outer >= 0 or slot[-outer - 1] >= 0:
+                continue
+            if injective:
                 return False
-    first = block + BLOCK + EDGE * edges
-    for number in range(MARK * marks + JOIN * codes[block + BLOCK_JOINS]):
-        variable = -codes[first + number] - 1
-        if variable >= 0 and is_outer[variable] and slot[variable] < 0:
-            return False
+            part = block
+            while part < end:
+                begin = part + BLOCK
+                part = begin + codes[part + BLOCK_LENGTH]
+                for number in range(begin, part):
+                    if codes[number] == outer:  # only variables are below 0
+                        return False
     return True
+
+
+@inlined
+def _closed(
+    nots: Array, inside: Number, depth: Number, variables: Number, slot: Array, level: Array,
+    steps: Array, filled: Number,
+) -> Number:  # fmt: skip
+    """Say how long the innermost open `not`s are, until one is the `not` that the next one stands
+    in; how many are open then."""
+    while depth > 0 and nots[depth, _NUMBER] != inside:
+        begin = nots[depth, _BEGIN]
+        around = begin - nots[depth - 1, _BEGIN] if depth > 1 else int64(0)
+        _write(steps, begin, filled - begin - 1, around, 2 * ITSELF, NEGATED)
+        for variable in range(variables):
+            if level[variable] == depth:
+                level[variable] = 0
+                slot[variable] = -1
+        depth -= 1
+    return depth
 
 
 @loop
 def _nots_of(
     codes: Array, at: Number, weights: Array, primary: Array, slot: Array, done: Array,
-    tried: Array, count: Number, steps: Array, filled: Number,
+    tried: Array, nots: Array, level: Array, count: Number, steps: Array, filled: Number,
 ) -> Number:  # fmt: skip
     """The steps of all nots of a pattern that are ready and not `tried` yet.
 
-    Behind those of the edges, `done` has a mark for each variable that stands outside.
+    `nots` and `level` are scratch: the nots that are open, and in which of them a variable was
+    bound, as how deep that is.
     """
     block = at + FIRST_BLOCK
-    variables = codes[at + CODE_VARIABLES]
-    is_outer = done[len(done) - MOST_VARIABLES - 8 :]
-    for variable in range(variables):
-        is_outer[variable] = False
-    for edge in range(codes[block + BLOCK_EDGES]):
-        for end in range(0, EDGE, 2):
-            variable = -codes[block + BLOCK + EDGE * edge + end] - 1
-            if variable >= 0:
-                is_outer[variable] = True
+    variables, injective = codes[at + CODE_VARIABLES], codes[at + CODE_FLAGS] & INJECTIVE
     block += BLOCK + codes[block + BLOCK_LENGTH] + codes[at + CODE_SELECTED]
+    level[:variables] = 0
+    depth, goes = int64(0), False
     for number in range(codes[at + CODE_NOTS]):
-        if not tried[number] and _is_ready(codes, block, slot, is_outer):
-            tried[number] = True
-            begin = filled
+        inside = codes[block + BLOCK_INSIDE]
+        depth = _closed(nots, inside, depth, variables, slot, level, steps, filled)
+        if inside == 0:
+            end = block + BLOCK + codes[block + BLOCK_LENGTH]
+            after = number + 1
+            while after < codes[at + CODE_NOTS] and codes[end + BLOCK_INSIDE]:
+                end += BLOCK + codes[end + BLOCK_LENGTH]
+                after += 1
+            goes = not tried[number] and _is_ready(codes, at, block, end, slot)
+            tried[number] = tried[number] or goes
+        if goes:
+            used = nots[depth, _COUNT] if depth else count
+            depth += 1
+            nots[depth, _NUMBER] = number + 1
+            nots[depth, _BEGIN] = filled
             filled += 1
             primary_tests(codes, block, variables, weights, primary)
             for edge in range(codes[block + BLOCK_EDGES]):
@@ -218,15 +254,19 @@ def _nots_of(
                 if slot[variable] >= 0:
                     filled = _marked(codes, block, variable, slot, -1, steps, filled)
             filled = _joined(codes, block, -1, slot, steps, filled)
-            _, filled = _steps_of(
-                codes, block, codes[block + BLOCK_EDGES], False, primary, slot, done, count,
+            for variable in range(variables):
+                if slot[variable] < 0:
+                    level[variable] = depth  # if it is bound here
+            used, filled = _steps_of(
+                codes, block, codes[block + BLOCK_EDGES], injective, primary, slot, done, used,
                 steps, filled,
             )  # fmt: skip
+            nots[depth, _COUNT] = used
             for variable in range(variables):
-                if not is_outer[variable]:
-                    slot[variable] = -1
-            _write(steps, begin, filled - begin - 1, 0, 2 * ITSELF, NEGATED)
+                if slot[variable] < 0:
+                    level[variable] = 0
         block += BLOCK + codes[block + BLOCK_LENGTH]
+    _closed(nots, int64(0), depth, variables, slot, level, steps, filled)
     return filled
 
 
@@ -241,8 +281,10 @@ def programs(
     starts = np.empty(patterns + 1, np.int64)
     primary = np.empty(MOST_VARIABLES + 8, np.int64)
     slot = np.empty(MOST_VARIABLES + 8, np.int64)
-    done = np.empty(most + 1 + MOST_VARIABLES + 8, np.bool_)
+    done = np.empty(most + 1, np.bool_)
     tried = np.empty(nots + 1, np.bool_)
+    open_nots = np.empty((nots + 2, 3), np.int64)
+    level = np.empty(MOST_VARIABLES + 8, np.int64)
     filled = 0
     for pattern in range(patterns):
         starts[pattern] = filled
@@ -270,7 +312,10 @@ def programs(
         filled = _joined(codes, block, -1, slot, steps, filled)
         if codes[at + CODE_NOTS]:
             tried[: codes[at + CODE_NOTS]] = False
-            filled = _nots_of(codes, at, weights, primary, slot, done, tried, count, steps, filled)
+            filled = _nots_of(
+                codes, at, weights, primary, slot, done, tried, open_nots, level, count, steps,
+                filled,
+            )  # fmt: skip
             primary_tests(codes, block, codes[at + CODE_VARIABLES], weights, primary)
             for edge in range(edges):
                 done[edge] = False
@@ -279,7 +324,10 @@ def programs(
             codes, block, edges - 1, injective, primary, slot, done, count, steps, filled
         )
         if codes[at + CODE_NOTS]:
-            filled = _nots_of(codes, at, weights, primary, slot, done, tried, count, steps, filled)
+            filled = _nots_of(
+                codes, at, weights, primary, slot, done, tried, open_nots, level, count, steps,
+                filled,
+            )  # fmt: skip
     starts[patterns] = filled
     return steps[:filled].copy(), starts
 
@@ -312,8 +360,10 @@ def wholes(codes: Array, begins: Array, weights: Array, wanted: Array) -> tuple[
     where = np.full(patterns, -1, np.int32)
     primary = np.empty(MOST_VARIABLES + 8, np.int64)
     slot = np.empty(MOST_VARIABLES + 8, np.int64)
-    done = np.empty(most + 1 + MOST_VARIABLES + 8, np.bool_)
+    done = np.empty(most + 1, np.bool_)
     tried = np.empty(nots + 1, np.bool_)
+    open_nots = np.empty((nots + 2, 3), np.int64)
+    level = np.empty(MOST_VARIABLES + 8, np.int64)
     size = 0
     for pattern in range(patterns):
         if wanted[pattern]:
@@ -336,7 +386,9 @@ def wholes(codes: Array, begins: Array, weights: Array, wanted: Array) -> tuple[
         made = 0
         if codes[at + CODE_NOTS]:
             tried[: codes[at + CODE_NOTS]] = False
-            made = _nots_of(codes, at, weights, primary, slot, done, tried, 0, steps, 0)
+            made = _nots_of(
+                codes, at, weights, primary, slot, done, tried, open_nots, level, 0, steps, 0
+            )
             primary_tests(codes, block, codes[at + CODE_VARIABLES], weights, primary)
             for edge in range(edges):
                 done[edge] = False
@@ -350,7 +402,10 @@ def wholes(codes: Array, begins: Array, weights: Array, wanted: Array) -> tuple[
                 if steps[step, 2] & 255 == own:
                     until = max(until, step + 1)
         if codes[at + CODE_NOTS]:
-            made = _nots_of(codes, at, weights, primary, slot, done, tried, count, steps, made)
+            made = _nots_of(
+                codes, at, weights, primary, slot, done, tried, open_nots, level, count, steps,
+                made,
+            )  # fmt: skip
         if selected:  # so that all is bound when a solution is found
             _write(steps, made, 0, ANY, 2 * ITSELF, NONE)
             made += 1

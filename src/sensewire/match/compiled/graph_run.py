@@ -41,6 +41,17 @@ def filtered(
 
 
 @inlined
+def around(program: Array, base: Number, inside: Number, steps: Number) -> tuple[Number, Number]:
+    """The `not` that a `not` stands in, or −1; and where what is tried there ends."""
+    at = base + uint64(3) * uint64(inside)
+    behind = int64(program[at + uint64(1)])
+    if behind == 0:
+        return int64(-1), uint64(steps)
+    outer = inside - behind
+    return outer, uint64(outer + 1 + program[base + uint64(3) * uint64(outer)])
+
+
+@inlined
 def run(
     program: Array, first: Number, steps: Number, used: Number, limit: Number, resumed: Number,
     place: Array, members: Array, rows_of: Array, adjacent: Array, literals: Number,
@@ -55,7 +66,7 @@ def run(
     one, nothing = uint64(1), uint64(0)
     frames = uint64(FRAMES)
     depth, end = uint64(0), uint64(steps)
-    inside, outer_end = int64(-1), uint64(0)  # the `not` that is tried, and where all ends
+    inside = int64(-1)  # the innermost `not` that is tried; all of it ends at `end`
     taken = 0
     doubtful = False
     outcome = YES if steps == 0 else NO
@@ -63,7 +74,7 @@ def run(
     goes_back = resumed >= 0
     if goes_back:
         depth = uint64(resumed)
-    while depth < end:
+    while outcome == NO and steps:
         slot, what, domain = nothing, nothing, nothing
         if not goes_back:
             at = base + uint64(3) * depth
@@ -74,7 +85,7 @@ def run(
                 if slot == uint64(NEGATED):
                     longs[frames + uint64(2) * depth] = nothing
                     longs[frames + uint64(2) * depth + one] = used
-                    inside, outer_end = int64(depth), end
+                    inside = int64(depth)
                     depth += one
                     end = depth + uint64(program[at])
                     continue
@@ -92,16 +103,14 @@ def run(
                 if what & uint64(PLACED):
                     domain &= ~used
         goes_back = False
-        is_solved = domain != nothing and depth + one == end
-        if is_solved:
+        if domain != nothing and depth + one == end:
             if inside < 0:
                 outcome = YES
                 break
-            if not doubtful:  # what must not be is: the `not` fails
-                depth, end = uint64(inside), outer_end
-                inside = int64(-1)
-                is_solved = False
-                domain = nothing
+            if not doubtful:  # what must not be is: the `not` fails; else it holds, perhaps
+                depth = uint64(inside)
+                inside, end = around(program, base, inside, steps)
+            domain = nothing
         if domain == nothing:
             floor = uint64(inside + 1)
             while depth > floor:
@@ -112,23 +121,29 @@ def run(
             if domain == nothing:
                 if inside < 0:
                     break
-                is_solved = True  # nothing is inside: the `not` holds
-            else:
-                used = longs[frames + uint64(2) * depth + one]
-                what = uint64(program[base + uint64(3) * depth + uint64(2)])
-                slot = what & uint64(SLOT_MASK)
+                # Nothing is inside: the `not` holds. Its steps are none to go back to.
+                used = longs[frames + uint64(2) * uint64(inside) + one]
+                for step in range(inside + 1, int64(end)):
+                    longs[frames + uint64(2) * uint64(step)] = nothing
+                depth = end
+                inside, end = around(program, base, inside, steps)
+                if depth == end:
+                    if inside < 0:
+                        outcome = YES
+                        break
+                    if not doubtful:
+                        depth = uint64(inside)
+                        inside, end = around(program, base, inside, steps)
+                    goes_back = True
+                if taken > limit:
+                    outcome = OVER
+                continue
+            used = longs[frames + uint64(2) * depth + one]
+            what = uint64(program[base + uint64(3) * depth + uint64(2)])
+            slot = what & uint64(SLOT_MASK)
         if taken > limit:
             outcome = OVER
             break
-        if is_solved:
-            used = longs[frames + uint64(2) * uint64(inside) + one]
-            for step in range(inside + 1, int64(end)):
-                longs[frames + uint64(2) * uint64(step)] = nothing
-            depth, end = end, outer_end
-            inside = int64(-1)
-            if depth == end:
-                outcome = YES
-            continue
         low = domain & (~domain + one)
         longs[frames + uint64(2) * depth] = domain ^ low if slot < uint64(FILTER) else nothing
         longs[frames + uint64(2) * depth + one] = used

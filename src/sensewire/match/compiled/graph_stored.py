@@ -84,6 +84,8 @@ def _ask(vocabulary: Vocabulary, line: list[Any]) -> None:
             vocabulary.property_of(constant_from(rest[0]), rest[1])
         case "any":
             vocabulary.any_property()
+        case "facts":
+            vocabulary.of_facts()
         case "everything":
             vocabulary.everything()
         case _:

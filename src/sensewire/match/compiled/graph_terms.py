@@ -5,10 +5,15 @@
     row 0     every blank node
 
 A term's row is made when it first comes, and again after subscriptions asked for something new.
+
+Where facts are vertices to some clause, events are encoded a second time, with three facts more for
+each that was sent:
+
+    (s, p, o)   f ──FACT_SUBJECT──► s    f ──FACT_PROPERTY──► p    f ──FACT_OBJECT──► o
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +22,9 @@ import numpy.typing as npt
 from sensewire.match.compiled.graph_layout import (
     AS_CLASS,
     AS_CLASS_END,
+    FACT_OBJECT,
+    FACT_PROPERTY,
+    FACT_SUBJECT,
     IS_LITERAL,
     IS_TYPE,
     OWN,
@@ -70,6 +78,8 @@ class GraphEvents:
     """What the codes of vertices stand for."""
     odd: frozenset[int]
     """Events with two terms that are one to a strict subscription, or with lists too long."""
+    with_facts: "GraphEvents | None" = None
+    """The same with facts as vertices, where somebody asks for them."""
 
     def __len__(self) -> int:
         return len(self.homes)
@@ -116,15 +126,21 @@ class TermRows:
         blank = self._new_row()
         self._list(blank, OWN, OWN_END, self._vocabulary.met_by_all())
         self._roles[blank] = 1 << _VERTEX
+        self._of_facts: list[int] = []
+        if self._vocabulary.asks_of_facts:
+            for property in (FACT_SUBJECT, FACT_PROPERTY, FACT_OBJECT):
+                self._of_facts.append(self._new_row())
+                self._list(self._of_facts[-1], SERVES, SERVES_END, (property,))
 
     def encoded(self, columns: FactColumns, homes: Int32) -> GraphEvents:
         """Events as kernels read them."""
         if self._version != self._vocabulary.version or len(self._roles) > MOST_ROWS:
             self._forget()
         odd = self._odd(columns)
+        sent = columns
         columns, property, more, too_long = self._with_members(columns)
         row_of = self._rows_for(columns, property, more)
-        return GraphEvents(
+        made = GraphEvents(
             np.ascontiguousarray(columns.subject),
             np.ascontiguousarray(property),
             np.ascontiguousarray(columns.object),
@@ -142,6 +158,9 @@ class TermRows:
             columns.terms,
             odd | too_long,
         )
+        if not self._of_facts:
+            return made
+        return replace(made, with_facts=_with_facts(made, sent, self._of_facts))
 
     def _rows_for(self, columns: FactColumns, property: Int32, more: Sequence[int]) -> Int32:
         """The row of each code that occurs; behind them those that `more` lists."""
@@ -155,7 +174,10 @@ class TermRows:
         of_facts = property if not more else property[property < len(terms)]
         codes = _unknown(of_facts, known.roles, _PROPERTY, count)
         known.row_of[codes] = [self._row(term, _PROPERTY) for term in _some(terms, codes)]
-        for column in (columns.subject, columns.object):
+        of_vertices = [columns.subject, columns.object]
+        if self._of_facts:
+            of_vertices.append(columns.property)
+        for column in of_vertices:
             codes = _unknown(column, known.roles, _VERTEX, count)
             known.row_of[codes] = [self._row(term, _VERTEX) for term in _some(terms, codes)]
         is_type = (self._rows.view[ROW * known.row_of + ROW_FLAGS] & IS_TYPE) != 0
@@ -279,6 +301,41 @@ class TermRows:
         is_twin = np.isin(columns.object, twins)
         event = np.repeat(np.arange(len(columns.offsets) - 1), np.diff(columns.offsets))
         return frozenset(event[is_twin].tolist())
+
+
+def _with_facts(events: GraphEvents, sent: FactColumns, rows: Sequence[int]) -> GraphEvents:
+    """Events in which each fact that was sent, or derived, is a vertex too: behind the others.
+
+    A fact's code is its place in its event, behind all other codes; then come the three properties.
+    """
+    counts = np.diff(sent.offsets)
+    event = np.repeat(np.arange(len(counts)), counts)
+    first = len(events.row_of)
+    fact = (first + np.arange(len(event)) - sent.offsets[event]).astype(np.int32)
+    most = int(counts.max(initial=0))
+    offsets = events.offsets + 3 * sent.offsets
+    before = np.arange(len(events.subject)) + 3 * np.repeat(
+        sent.offsets[:-1], np.diff(events.offsets)
+    )
+    added = 3 * np.arange(len(event)) + events.offsets[event + 1]
+
+    def column(others: Int32, made: Sequence[Int32]) -> Int32:
+        found = np.empty(len(others) + 3 * len(event), np.int32)
+        found[before] = others
+        for place, each in enumerate(made):
+            found[added + place] = each
+        return found
+
+    properties = [np.full(len(event), first + most + place, np.int32) for place in range(3)]
+    return replace(
+        events,
+        subject=column(events.subject, (fact, fact, fact)),
+        property=column(events.property, properties),
+        object=column(events.object, (sent.subject, sent.property, sent.object)),
+        offsets=offsets,
+        row_of=np.concatenate((events.row_of, np.zeros(most, np.int32), np.array(rows, np.int32))),
+        asks_any=0,
+    )
 
 
 def _with_items(

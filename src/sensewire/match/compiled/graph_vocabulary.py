@@ -40,6 +40,7 @@ from sensewire.match.compiled.graph_layout import (
     OF_INSTANT,
     OF_MANY,
     OF_NUMBER,
+    OWN_PROPERTIES,
     ROUNDED,
     STRICT,
 )
@@ -98,6 +99,8 @@ class Vocabulary:
         self.bounds = Growing(np.float64)
         self.asks_any = False
         """Whether some edge has any property."""
+        self.asks_of_facts = False
+        """Whether to some clause facts are vertices."""
         self.reads_members = False
         self.reads_strictly = False
         self.reads_all = False
@@ -119,7 +122,7 @@ class Vocabulary:
         self.weights.append(CLASS)
         self._filter(("exempt",), 0, 0, 0, 0.0, 0.0)
         self.asked.clear()
-        self.properties = 2  # any, and itself
+        self.properties = OWN_PROPERTIES
 
     # What is asked for
 
@@ -271,6 +274,13 @@ class Vocabulary:
             self.asked.append(("any",))
             self.version += 1
 
+    def of_facts(self) -> None:
+        """To some clause facts are vertices."""
+        if not self.asks_of_facts:
+            self.asks_of_facts = True
+            self.asked.append(("facts",))
+            self.version += 1
+
     def everything(self) -> None:
         """Some clause is judged by facts whatever their properties."""
         if not self.reads_all:
@@ -355,9 +365,14 @@ class Vocabulary:
         """The names of properties, as attributes have them, without their synonyms."""
         return self._attributes.names()
 
+    @property
+    def asks_for_all(self) -> bool:
+        """Whether facts can make a difference whatever their properties."""
+        return self.asks_any or self.asks_of_facts or self.reads_all
+
     def asks_for(self, property: Term) -> bool:
         """Whether facts with a property can make a difference."""
-        if self.asks_any or self.reads_all:
+        if self.asks_for_all:
             return True
         if self.reads_members and is_part_of_a_list(property):
             return True

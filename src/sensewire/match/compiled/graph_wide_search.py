@@ -25,8 +25,9 @@ from sensewire.match.compiled.graph_layout import (
     SLOTS,
     WHAT_SHIFT,
 )
+from sensewire.match.compiled.graph_run import around
 from sensewire.match.compiled.graph_trie_search import list_found, one_less, own_found
-from sensewire.match.compiled.jit import Array, Number, inlined, int64, loop
+from sensewire.match.compiled.jit import Array, Number, inlined, int64, loop, uint64
 
 # The frames of a search: the candidate, where candidates end, the member and where members end, how
 # many vertices are used, and the step that is gone back to. Of a trie: the child that is tried in
@@ -229,10 +230,11 @@ def search(
     for the last of them, which goes on to its next choice.
     """
     depth, taken, end = int64(0), int64(0), int64(steps)
-    inside, outer_end = int64(-1), int64(0)  # the `not` that is tried, and where all ends
+    inside = int64(-1)  # the innermost `not` that is tried; all of it ends at `end`
     doubtful, is_new = False, True
     if steps == 0:
         return YES, False, taken
+    base = uint64(first)
     frames[_BACK] = -1
     if resumed >= 0:
         depth, is_new = int64(frames[FRAME * resumed + _BACK]), False
@@ -246,11 +248,12 @@ def search(
         else:
             taken_up = frames[at + _USED]
         if slot == NEGATED:
-            inside, outer_end = depth, end
+            inside = depth
             end = depth + 1 + x
             depth += 1
             taken += 1
             frames[FRAME * depth + _BACK] = inside
+            is_new = True
             continue
         found, is_doubtful, looked = _next(
             frames, at, is_new, x, m, what, used, taken_up, limit - taken, vertex_of, rows_of,
@@ -264,24 +267,33 @@ def search(
         if found >= 0 and depth + 1 == end:
             if inside < 0:
                 return YES, doubtful, taken
-            if doubtful:  # nothing is surely inside: the `not` holds, perhaps
-                found = int64(-1)
-                depth = inside + 1
+            if doubtful:  # nothing is surely inside: go on, from this step's next choice
+                is_new = False
+            else:  # what must not be is: the `not` fails
+                depth = int64(frames[FRAME * inside + _BACK])
+                inside, end = _outside(program, base, inside, steps)
+                is_new = False
+            found = int64(-2)
+        if found == -1:
+            depth, is_new = int64(frames[FRAME * depth + _BACK]), False
+        # Nothing is inside of a `not`: it holds. What is around may have come to its end so.
+        while inside >= 0 and depth == inside:
+            taken_up = frames[FRAME * inside + _USED]
+            back = int64(frames[FRAME * inside + _BACK])
+            depth = end
+            inside, end = _outside(program, base, inside, steps)
+            if depth < end:
+                frames[FRAME * depth + _BACK] = back
+                is_new = True
+            elif inside < 0:
+                return YES, doubtful, taken
+            elif doubtful:
+                depth, is_new = back, False
             else:
                 depth = int64(frames[FRAME * inside + _BACK])
-                inside, end, is_new = int64(-1), outer_end, False
-                continue
+                inside, end = _outside(program, base, inside, steps)
+                is_new = False
         if found < 0:
-            back = int64(frames[FRAME * depth + _BACK])
-            if inside < 0 or back != inside:
-                depth, is_new = back, False
-                continue
-            taken_up = frames[FRAME * inside + _USED]
-            depth, back = end, int64(frames[FRAME * inside + _BACK])
-            inside, end, is_new = int64(-1), outer_end, True
-            if depth == end:
-                return YES, doubtful, taken
-            frames[FRAME * depth + _BACK] = back
             continue
         vertex_of[slot] = found
         if what & PLACED and not _is_literal(found, nodes, row_of, rows):
@@ -291,6 +303,14 @@ def search(
         frames[FRAME * depth + _BACK] = depth - 1
         is_new = True
     return NO, doubtful, taken
+
+
+@inlined
+def _outside(program: Array, base: Number, inside: Number, steps: Number
+             ) -> tuple[Number, Number]:  # fmt: skip
+    """The `not` that a `not` stands in, or −1; and where what is tried there ends."""
+    outer, end = around(program, base, inside, steps)
+    return outer, int64(end)
 
 
 @loop

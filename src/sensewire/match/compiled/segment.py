@@ -4,7 +4,8 @@ clauses ──> tests ──> thresholds of each slot ──> tests as intervals
                                │
 facts ─────────────────────────┴──> entries: ranks on slots ──────────────────────> index.match
 
-codes ──> graphs: the index of the clauses with triple patterns
+codes ──> graphs: the index of the clauses with triple patterns; one more of those to which facts
+          are vertices, since events are others to them
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -25,8 +26,21 @@ from sensewire.match.compiled.conjunctions import (
     Tests,
     Truths,
 )
-from sensewire.match.compiled.graph_index import NEVER, GraphIndex, GraphPairs, Proposals, crowds
+from sensewire.match.compiled.graph_index import (
+    NEVER,
+    NO_PROPOSALS,
+    GraphIndex,
+    GraphPairs,
+    Proposals,
+    crowds,
+)
 from sensewire.match.compiled.graph_index import build as build_graphs
+from sensewire.match.compiled.graph_layout import (
+    ANY_PROPERTY,
+    CODE_FLAGS,
+    FACT_PROPERTY,
+    OF_FACTS,
+)
 from sensewire.match.compiled.graph_programs import uses_of
 from sensewire.match.compiled.graph_terms import GraphEvents
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
@@ -106,6 +120,46 @@ def _chosen(offsets: Int64, flat: Int32, places: Int64) -> tuple[Int64, Int32]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Graphs:
+    """Clauses with patterns that are found in the same form of events."""
+
+    index: GraphIndex
+    places: Int32
+    """The place of each pattern's clause in the segment."""
+    pattern_of: Int32 | None
+    """The pattern of each of the segment's clauses that records propose, or −1; None without."""
+    of_facts: bool
+    """Whether facts are vertices to them."""
+
+    def events(self, graphs: GraphEvents) -> GraphEvents:
+        """Events in the form that they are found in."""
+        if not self.of_facts:
+            return graphs
+        assert graphs.with_facts is not None, "a vocabulary that codes facts asks for them"
+        return graphs.with_facts
+
+    def match(self, events: GraphEvents, proposals: Proposals, budget: int) -> GraphPairs:
+        """Events and the places of the clauses that they fit; `proposals` are places too."""
+        if self.pattern_of is None:
+            proposals = NO_PROPOSALS
+        elif len(proposals.events):
+            patterns = self.pattern_of[proposals.patterns]
+            own = patterns >= 0
+            proposals = Proposals(proposals.events[own], patterns[own])
+        found = self.index.match(events, budget=budget, proposals=proposals)
+        rows = [each._replace(patterns=self.places[each.patterns]) for each in found.rows]
+        return found._replace(patterns=self.places[found.patterns], rows=tuple(rows))
+
+    def touched(self, clauses: Clauses, properties: Collection[int]) -> Int32:
+        """The places of the clauses for which some properties, or what nobody has said, can make a
+        difference: those that ask for them, and those that their codes do not say all of."""
+        begins = clauses.code_offsets[self.places]
+        asked = {ANY_PROPERTY, FACT_PROPERTY, *properties}
+        uses = uses_of(clauses.codes, begins, np.array(sorted(asked), np.int32))
+        return self.places[uses | clauses.judged[self.places]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Segment:
     """Clauses compiled together."""
 
@@ -119,10 +173,7 @@ class Segment:
     """Whether some clause is only found here, and judged once more."""
     places: Int32 | None
     """The places of the clauses in the index; None where they are all there."""
-    graphs: GraphIndex | None
-    graph_places: Int32
-    pattern_of: Int32 | None
-    """The pattern of each clause, or −1; None where the index proposes none."""
+    graphs: tuple[Graphs, ...]
 
     def __len__(self) -> int:
         return len(self.clauses)
@@ -135,23 +186,16 @@ class Segment:
     @property
     def without_pivot(self) -> int:
         """How many clauses are tried for many events, since nothing that they ask for is rare."""
-        of_graphs = 0 if self.graphs is None else self.graphs.without_pivot
+        of_graphs = sum(each.index.without_pivot for each in self.graphs)
         return getattr(self.index, "without_pivot", 0) + of_graphs
 
-    def match_graphs(self, events: GraphEvents, proposals: Proposals, budget: int) -> GraphPairs:
-        """Events and the places of the clauses with patterns that they fit."""
-        assert self.graphs is not None
-        found = self.graphs.match(events, budget=budget, proposals=proposals)
-        rows = [each._replace(patterns=self.graph_places[each.patterns]) for each in found.rows]
-        return found._replace(patterns=self.graph_places[found.patterns], rows=tuple(rows))
-
-    def touched(self, properties: Collection[int]) -> Int32:
-        """The places of the clauses with patterns for which properties can make a difference: those
-        that ask for them, and those that their codes do not say all of."""
-        clauses = self.clauses
-        begins = clauses.code_offsets[self.graph_places]
-        uses = uses_of(clauses.codes, begins, np.array(sorted(properties), np.int32))
-        return self.graph_places[uses | clauses.judged[self.graph_places]]
+    def proposes(self, places: Int32) -> Truths:
+        """Which clauses the index of records only proposes, and a pattern verifies."""
+        found = np.zeros(len(places), np.bool_)
+        for each in self.graphs:
+            if each.pattern_of is not None:
+                found |= each.pattern_of[places] >= 0
+        return found
 
     def match(
         self, facts: Columns, values: Values, unknown: Mapping[int, Sequence[Unknown]]
@@ -236,18 +280,25 @@ def compiled(
     is_record = ~is_graph
     is_record[graph_places[proposed]] = True
     of_records = _of_records(catalogue, clauses.only(is_record), build, sample, values)
-    pattern_of = None
-    if proposed.any():
-        pattern_of = np.full(len(clauses), -1, np.int32)
-        pattern_of[graph_places[proposed]] = np.flatnonzero(proposed)
+    of_facts = (codes[offsets[:-1] + CODE_FLAGS] & OF_FACTS) != 0
+    graphs = []
+    for kind in (False, True):
+        some = np.flatnonzero(of_facts == kind)
+        if not len(some):
+            continue
+        own_offsets, own_codes = _chosen(offsets, codes, some)
+        pattern_of = None
+        if proposed[some].any():
+            pattern_of = np.full(len(clauses), -1, np.int32)
+            pattern_of[graph_places[some[proposed[some]]]] = np.flatnonzero(proposed[some])
+        index = build_graphs(own_codes, own_offsets, vocabulary, proposed[some])
+        graphs.append(Graphs(index, graph_places[some], pattern_of, of_facts=kind))
     return replace(
         of_records,
         clauses=clauses,
         places=np.flatnonzero(is_record).astype(np.int32),
-        graphs=build_graphs(codes, offsets, vocabulary, proposed),
-        graph_places=graph_places,
+        graphs=tuple(graphs),
         has_judged=bool(clauses.judged.any()),
-        pattern_of=pattern_of,
     )
 
 
@@ -265,10 +316,7 @@ def _of_records(
     )
     index = build(conjunctions, ranking.entries(sample, values)[0])
     has_judged = bool(clauses.judged.any())
-    none = np.empty(0, np.int32)
-    return Segment(
-        clauses, ranking, index, catalogue, sample.events, has_judged, None, None, none, None
-    )
+    return Segment(clauses, ranking, index, catalogue, sample.events, has_judged, None, ())
 
 
 def _without(entries: Entries, events: Truths) -> Entries:

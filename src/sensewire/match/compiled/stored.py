@@ -27,7 +27,7 @@ from sensewire.match.compiled.graph_stored import lines_of, vocabulary_from
 from sensewire.match.compiled.graph_vocabulary import Vocabulary
 from sensewire.match.compiled.jit import Array
 from sensewire.match.compiled.ranking import Columns, Ranking, Thresholds
-from sensewire.match.compiled.segment import Clauses, Ranked, Segment
+from sensewire.match.compiled.segment import Clauses, Graphs, Ranked, Segment
 from sensewire.match.compiled.values import Values, Word
 from sensewire.model.errors import IndexFolderError
 from sensewire.model.lookup import Lookup
@@ -109,7 +109,7 @@ def stored(
         "rounded": sorted(catalogue.rounded),
         "planned_with": segment.planned_with,
         "has_judged": segment.has_judged,
-        "has_graphs": segment.graphs is not None,
+        "graphs": [_name_of(each) for each in segment.graphs],
         "of_hierarchy": catalogue.concepts.of_hierarchy,
         "words_apart": [
             [number, term_to(word)] for number, word in enumerate(words) if not _is_text(word)
@@ -173,24 +173,9 @@ def opened(
     ranking = Ranking(catalogue, thresholds, values)
     planned_with, has_judged = meta["planned_with"], meta["has_judged"]
     asked = _strings_of("vocabulary", arrays)
-    graphs, places, pattern_of = None, None, None
-    graph_places = np.empty(0, np.int32)
-    if meta["has_graphs"]:
-        graphs = GraphIndex.from_arrays(_under("graphs.", arrays))
-        places, graph_places = arrays["places"], arrays["graph_places"]
-        pattern_of = arrays.get("pattern_of")
-    segment = Segment(
-        clauses,
-        ranking,
-        made,
-        catalogue,
-        planned_with,
-        has_judged,
-        places,
-        graphs,
-        graph_places,
-        pattern_of,
-    )
+    graphs = tuple(_graphs_from(name, arrays) for name in meta["graphs"])
+    places = arrays["places"] if graphs else None
+    segment = Segment(clauses, ranking, made, catalogue, planned_with, has_judged, places, graphs)
     return Opened(
         catalogue,
         lambda: vocabulary_from(asked, knowledge),
@@ -200,17 +185,35 @@ def opened(
     )
 
 
+_PLAIN, _OF_FACTS = "graphs", "facts"
+"""What the names of arrays of patterns begin with, by whether facts are vertices to them."""
+
+
+def _name_of(graphs: Graphs) -> str:
+    return _OF_FACTS if graphs.of_facts else _PLAIN
+
+
 def _of_graphs(segment: Segment) -> dict[str, Array]:
-    if segment.graphs is None:
+    if not segment.graphs:
         return {}
     assert segment.places is not None
-    proposing = {} if segment.pattern_of is None else {"pattern_of": segment.pattern_of}
-    return {
-        **proposing,
-        "places": segment.places,
-        "graph_places": segment.graph_places,
-        **{f"graphs.{name}": array for name, array in segment.graphs.arrays().items()},
-    }
+    arrays = {"places": segment.places}
+    for each in segment.graphs:
+        name = _name_of(each)
+        arrays[f"{name}_places"] = each.places
+        if each.pattern_of is not None:
+            arrays[f"{name}_pattern_of"] = each.pattern_of
+        arrays |= {f"{name}.{table}": array for table, array in each.index.arrays().items()}
+    return arrays
+
+
+def _graphs_from(name: str, arrays: Arrays) -> Graphs:
+    return Graphs(
+        GraphIndex.from_arrays(_under(f"{name}.", arrays)),
+        arrays[f"{name}_places"],
+        arrays.get(f"{name}_pattern_of"),
+        of_facts=name == _OF_FACTS,
+    )
 
 
 def _under(prefix: str, arrays: Arrays) -> dict[str, Array]:
