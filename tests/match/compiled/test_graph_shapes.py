@@ -235,12 +235,15 @@ MEMBERS = """
         ("(?x, bag, ?l) and (?l, rdfs:member, ?i) and (?l, rdfs:member, c)", 0),
         ("(?x, items, ?l) and (?l, exactly rdfs:member, ?i)", 0),
         ("(?x, items, ?l) and (?l, rdfs:member, ?i) and ?i > 0", 1),
+        ("(?l, ?any, ?i) and (?i, p, ?c) and not (?l, rdf:first, ?i) and not (?l, rdf:_1, ?i)", 0),
+        ("select ?q where (?l, ?q, ?i) and (?i, p, ?c) and not (?l, rdf:first, ?i)", 1),
     ],
 )
 def test_members_of_lists(text: str, expected: int, size: str) -> None:
     event = Event.rdf(MEMBERS, "ttl", id="e")
     engine = Engine()
     engine.add(sw.parse(text))
+    engine.add(sw.parse("(?l, rdfs:member, nobody)"))  # so that lists are read in any case
     sent = [graph("a p b"), wide(event) if size == "wide" else event, graph("a p b")]
     assert [len(engine.match(each)) for each in sent] == [0, expected, 0]
     assert engine.match_events(sent).matches.column("event").to_pylist() == [1] * expected

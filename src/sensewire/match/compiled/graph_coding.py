@@ -332,7 +332,7 @@ class _Coding:
                 self._mark(value, 2 * test)
                 self._mark(value, 2 * EXEMPT + 1)
                 return value
-        is_home_inside = isinstance(part, Home) and self._block.inside > 0
+        is_home_inside = isinstance(part, Home) and self._block in self._nots
         stands_here_alone = is_home_inside and part not in self._variables
         variable = self._variable(part)
         self._mark(variable, 2 * test)

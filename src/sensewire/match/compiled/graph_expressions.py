@@ -32,6 +32,7 @@ from sensewire.match.compiled.graph_layout import (
     LOW_ROUNDED,
     MINUS,
     MORE,
+    OPPOSITE,
     OVER,
     PLUS,
     ROUNDED,
@@ -55,6 +56,7 @@ from sensewire.model.expressions import (
     Equality,
     Expression,
     Minus,
+    Negation,
     Or,
     Sign,
     Test,
@@ -70,6 +72,8 @@ _RELATIONS = {
     Equality.EQUAL: EQUAL,
     Equality.DIFFERENT: DIFFERENT,
 }
+_MORE_VALUES = {VARIABLE: 1, CONSTANT_NUMBER: 1, OPPOSITE: 0}
+"""How many values more wait after a part; after any other one less."""
 _LONGEST = 64
 _ERROR = 4.0 * 2.0**-53
 """Of one operation, in units of its result, and with room to spare."""
@@ -110,7 +114,7 @@ def postfix(
         return None
     depth = deepest = 0
     for part in parts:
-        depth += 1 if part.what in (VARIABLE, CONSTANT_NUMBER) else -1
+        depth += _MORE_VALUES.get(part.what, -1)
         deepest = max(deepest, depth)
     return parts if deepest <= DEEPEST and len(parts) <= _LONGEST else None
 
@@ -134,6 +138,9 @@ def _truth(expression: Expression, named: tuple[Variable, ...]) -> Iterator[Part
                 yield from _truth(each, named)
                 if place:
                     yield Part(BOTH if isinstance(expression, And) else EITHER)
+        case Negation(operand):
+            yield from _truth(operand, named)
+            yield Part(OPPOSITE)
         case _:
             raise _CannotError
 
@@ -203,6 +210,9 @@ def held(
             )
             floats[3 * top + 2] = -1.0
             top += 1
+        elif what == OPPOSITE:  # NO is false, and no error: those are MAYBE
+            verdict = floats[3 * top - 3]
+            floats[3 * top - 3] = MAYBE if verdict == MAYBE else YES - verdict
         else:
             top -= 1
             a, b = floats[3 * top - 3], floats[3 * top]

@@ -263,7 +263,7 @@ class GraphIndex:
             *self._tables,
             events.subject, events.property, events.object, events.offsets, events.homes,
             events.row_of, events.rows, events.lists, events.numbers, events.filters,
-            events.bounds, events.asks_any,
+            events.bounds,
             shared.local, shared.place, shared.members, shared.rows_of, shared.adjacent,
             shared.ints, scratch.longs, shared.floats, scratch.stamps, scratch.spent,
             scratch.states, shared.counts, scratch.survivors, scratch.frames, scratch.choices,
@@ -292,7 +292,7 @@ class GraphIndex:
         home = int(events.homes[event])
         nodes, ends, edges, starts, by_vertex, of_vertex, by_test, asked = prepared(
             subject, property, events.object[first:last], home, events.row_of, events.rows,
-            events.lists, events.asks_any, self._tables[ROLES], events.tests, shared.local,
+            events.lists, self._tables[ROLES], events.tests, shared.local,
             shared.rows_of,
         )  # fmt: skip
         try:
@@ -301,7 +301,7 @@ class GraphIndex:
             match: Any = match_wide
             filled, row_words, row_starts = match(
                 *self._tables[:-1], property, home, events.row_of, events.rows, events.lists,
-                events.numbers, events.filters, events.bounds, events.asks_any, events.tests,
+                events.numbers, events.filters, events.bounds, events.tests,
                 shared.local, shared.rows_of, nodes, ends, edges, starts, by_vertex, of_vertex,
                 by_test, proposed, scratch.stamps, scratch.spent, scratch.states, scratch.stamp,
                 budget + 4 * (last - first), event, scratch.out_place,

@@ -109,7 +109,7 @@ FILTER_WORDS = 3
 # What a filter of many says comes after it, in as many filters as it says: an expression in postfix
 # notation, (what, which of its variables). A constant is the lower bound of its own.
 VARIABLE, CONSTANT_NUMBER, PLUS, MINUS, TIMES, OVER = range(16, 22)
-LESS, AT_MOST, MORE, AT_LEAST, EQUAL, DIFFERENT, SAME, BOTH, EITHER = range(22, 31)
+LESS, AT_MOST, MORE, AT_LEAST, EQUAL, DIFFERENT, SAME, BOTH, EITHER, OPPOSITE = range(22, 32)
 DEEPEST = 16
 """Values of an expression that wait for others."""
 

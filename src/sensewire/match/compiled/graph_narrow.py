@@ -11,7 +11,6 @@ from sensewire.match.compiled.graph_bits import read_ahead
 from sensewire.match.compiled.graph_build import SIZE_PATTERNS, SIZE_SEED, SIZE_SHIFT
 from sensewire.match.compiled.graph_layout import (
     ABSENT,
-    ANY_PROPERTY,
     AS_CLASS,
     AS_CLASS_END,
     DISTINCT,
@@ -105,7 +104,7 @@ def _met(test: Number, vertex: Number, listed: Number, touched: Number, roles: A
 @inlined
 def _prepare(
     subject: Array, property: Array, object: Array, first: Number, last: Number, home: Number,
-    row_of: Array, rows: Array, lists: Array, asks_any: Number, roles: Array,
+    row_of: Array, rows: Array, lists: Array, roles: Array,
     local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array, ints: Array,
     counts: Array,
 ) -> Number:  # fmt: skip
@@ -117,7 +116,7 @@ def _prepare(
     for fact in range(facts):
         row = row_of[property[first + fact]] * ROW
         ints[SUBJECTS + fact] = -1
-        serves = asks_any or rows[row + SERVES] < rows[row + SERVES_END]
+        serves = rows[row + SERVES] < rows[row + SERVES_END]
         if not serves and not rows[row + ROW_FLAGS] & IS_TYPE:
             continue
         ints[OBJECTS + fact] = -1
@@ -192,9 +191,8 @@ def _prepare(
             continue
         row = row_of[property[first + fact]] * ROW
         x, y = uint64(ints[SUBJECTS + fact]), uint64(ints[OBJECTS + fact])
-        begin, end = rows[row + SERVES], rows[row + SERVES_END]
-        for at in range(begin - asks_any, end):
-            asked = 2 * (lists[at] if at >= begin else ANY_PROPERTY)
+        for at in range(rows[row + SERVES], rows[row + SERVES_END]):
+            asked = 2 * lists[at]
             if rows_of[asked] == 0:
                 if FIRST_ROWS + 2 * (present + 1) * stride > len(adjacent):
                     counts[MET_PRESENT] = present
@@ -228,7 +226,7 @@ def _prepare(
 
 @inlined
 def _clear(
-    property: Array, first: Number, row_of: Array, rows: Array, lists: Array, asks_any: Number,
+    property: Array, first: Number, row_of: Array, rows: Array, lists: Array,
     local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array, ints: Array,
     counts: Array, facts: Number,
 ) -> None:  # fmt: skip
@@ -243,9 +241,8 @@ def _clear(
                 continue
             row = row_of[property[first + fact]] * ROW
             x, y = uint64(ints[SUBJECTS + fact]), uint64(ints[OBJECTS + fact])
-            begin, end = rows[row + SERVES], rows[row + SERVES_END]
-            for at in range(begin - asks_any, end):
-                asked = 2 * (lists[at] if at >= begin else ANY_PROPERTY)
+            for at in range(rows[row + SERVES], rows[row + SERVES_END]):
+                asked = 2 * lists[at]
                 forth, back = uint64(rows_of[asked]), uint64(rows_of[asked + 1])
                 adjacent[forth + x] = uint64(0)
                 adjacent[back + y] = uint64(0)
@@ -266,7 +263,7 @@ def _clear(
 @inlined
 def _keys(
     property: Array, first: Number, facts: Number, row_of: Array, rows: Array, lists: Array,
-    asks_any: Number, shapes: Array, roles: Array, seed: Number, ints: Array, longs: Array,
+    shapes: Array, roles: Array, seed: Number, ints: Array, longs: Array,
 ) -> Number:  # fmt: skip
     """The keys that the event's facts are looked up under; `NOT_NARROW` where they are too many."""
     count = 0
@@ -275,9 +272,8 @@ def _keys(
         if vertex < 0 or other < 0:
             continue
         row = row_of[property[first + fact]] * ROW
-        begin, end = rows[row + SERVES], rows[row + SERVES_END]
-        for at in range(begin - asks_any, end):
-            asked = lists[at] if at >= begin else ANY_PROPERTY
+        for at in range(rows[row + SERVES], rows[row + SERVES_END]):
+            asked = lists[at]
             shape = shapes[asked] if asked < len(shapes) else int64(0)
             if shape == 0:
                 continue
@@ -359,7 +355,7 @@ def match_narrow(
     nodes: Array, links: Array, tails: Array, listed: Array, ends: Array, in_trie: Array,
     wholes: Array, whole_at: Array, places: Array,
     subject: Array, property: Array, object: Array, offsets: Array, homes: Array, row_of: Array,
-    rows: Array, lists: Array, numbers: Array, filters: Array, bounds: Array, asks_any: Number,
+    rows: Array, lists: Array, numbers: Array, filters: Array, bounds: Array,
     local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array,
     ints: Array, longs: Array, floats: Array, stamps: Array, spent: Array, states: Array,
     counts: Array, survivors: Array, frames: Array, choices: Array, program: Array,
@@ -378,7 +374,7 @@ def match_narrow(
             return filled, event, left, listed_rows, pairs_say
         first, last = offsets[event], offsets[event + 1]
         vertices = _prepare(
-            subject, property, object, first, last, homes[event], row_of, rows, lists, asks_any,
+            subject, property, object, first, last, homes[event], row_of, rows, lists,
             roles, local, place, members, rows_of, adjacent, ints, counts,
         )  # fmt: skip
         literals = uint64(counts[MET_LITERALS])
@@ -386,14 +382,14 @@ def match_narrow(
         count = NOT_NARROW
         if vertices >= 0:
             count = _keys(
-                property, first, facts, row_of, rows, lists, asks_any, shapes, roles,
+                property, first, facts, row_of, rows, lists, shapes, roles,
                 sizes[SIZE_SEED], ints, longs,
             )  # fmt: skip
         if count < 0:
             over[left] = event
             left += 1
             _clear(
-                property, first, row_of, rows, lists, asks_any, local, place, members, rows_of,
+                property, first, row_of, rows, lists, local, place, members, rows_of,
                 adjacent, ints, counts, 0,
             )  # fmt: skip
             continue
@@ -451,7 +447,7 @@ def match_narrow(
             out_place[pair] = places[said & PLACE_MASK] | (said & ~PLACE_MASK)
             pairs_say |= said & ~PLACE_MASK
         _clear(
-            property, first, row_of, rows, lists, asks_any, local, place, members, rows_of,
+            property, first, row_of, rows, lists, local, place, members, rows_of,
             adjacent, ints, counts, facts,
         )  # fmt: skip
         if is_full:

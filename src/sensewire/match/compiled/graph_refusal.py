@@ -9,7 +9,6 @@ Cost: O(edges · facts), and the classes of the facts' vertices.
 
 from sensewire.match.compiled.graph_filters import NO, within
 from sensewire.match.compiled.graph_layout import (
-    ANY_PROPERTY,
     AS_CLASS,
     AS_CLASS_END,
     BLOCK,
@@ -108,9 +107,7 @@ def is_refused(
         is_fitting = False
         for fact in range(first, last):
             row = row_of[property[fact]] * ROW
-            if asked != ANY_PROPERTY and not _lists(
-                asked, rows[row + SERVES], rows[row + SERVES_END], lists
-            ):
+            if not _lists(asked, rows[row + SERVES], rows[row + SERVES_END], lists):
                 continue
             x, y = subject[fact], object[fact]
             if one < 0 and one == other and x != y:

@@ -70,7 +70,6 @@ class GraphEvents:
     numbers: npt.NDArray[np.float64]
     filters: Int32
     bounds: npt.NDArray[np.float64]
-    asks_any: int
     tests: int
     properties: int
     """How many tests and properties there were."""
@@ -152,7 +151,6 @@ class TermRows:
             self._numbers.view,
             self._vocabulary.filters.view,
             self._vocabulary.bounds.view,
-            int(self._vocabulary.asks_any),
             len(self._vocabulary.weights),
             self._vocabulary.properties,
             columns.terms,
@@ -334,7 +332,6 @@ def _with_facts(events: GraphEvents, sent: FactColumns, rows: Sequence[int]) -> 
         object=column(events.object, (sent.subject, sent.property, sent.object)),
         offsets=offsets,
         row_of=np.concatenate((events.row_of, np.zeros(most, np.int32), np.array(rows, np.int32))),
-        asks_any=0,
     )
 
 

@@ -24,6 +24,7 @@ from sensewire.match.compiled.attributes import Attributes
 from sensewire.match.compiled.flags import Flags
 from sensewire.match.compiled.graph_expressions import Part, postfix
 from sensewire.match.compiled.graph_layout import (
+    ANY_PROPERTY,
     CONSTANT_NUMBER,
     FILTER_WORDS,
     HIGH_OPEN,
@@ -351,7 +352,7 @@ class Vocabulary:
     def served_by(self, property: Term, derived: bool = False) -> Iterator[int]:
         """The numbers of the properties that a fact's property serves; strict ones read no facts
         that functions derived."""
-        found: dict[int, None] = {}
+        found: dict[int, None] = {ANY_PROPERTY: None} if self.asks_any else {}
         for attribute in self._attributes.served_by(property):
             if attribute in self._of_attribute:
                 found[self._of_attribute[attribute]] = None

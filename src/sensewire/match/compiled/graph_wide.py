@@ -23,7 +23,6 @@ from sensewire.match.compiled.graph_build import (
 )
 from sensewire.match.compiled.graph_filters import OVER, YES
 from sensewire.match.compiled.graph_layout import (
-    ANY_PROPERTY,
     AS_CLASS,
     AS_CLASS_END,
     DEEPEST,
@@ -70,7 +69,7 @@ MOST_STARTS = 1 << 19
 @kernel
 def prepared(
     subject: Array, property: Array, object: Array, home: Number, row_of: Array, rows: Array,
-    lists: Array, asks_any: Number, roles: Array, tests: Number, local: Array, rows_of: Array,
+    lists: Array, roles: Array, tests: Number, local: Array, rows_of: Array,
 ) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array]:  # fmt: skip
     """The code of each vertex, the ends of each fact, edges and their starts, tests by vertex and
     by test, and which properties were asked for."""
@@ -81,7 +80,7 @@ def prepared(
     for fact in range(facts):
         row = row_of[property[fact]] * ROW
         ends[2 * fact] = -1
-        count = rows[row + SERVES_END] - rows[row + SERVES] + asks_any
+        count = rows[row + SERVES_END] - rows[row + SERVES]
         if not count and not rows[row + ROW_FLAGS] & IS_TYPE:
             continue
         served += count
@@ -130,8 +129,8 @@ def prepared(
                     pairs[met] = x * tests + lists[at]
                     met += 1
         begin, end = rows[row + SERVES], rows[row + SERVES_END]
-        for at in range(begin - asks_any, end):
-            asked = 2 * (lists[at] if at >= begin else ANY_PROPERTY)
+        for at in range(begin, end):
+            asked = 2 * lists[at]
             if rows_of[asked] == 0:
                 present += 1
                 rows_of[asked] = 2 * present
@@ -222,7 +221,7 @@ def match_wide(
     nodes_of_tries: Array, links: Array, tails: Array, listed: Array, trie_ends: Array,
     in_trie: Array, wholes: Array, whole_at: Array,
     property: Array, home: Number, row_of: Array, rows: Array, lists: Array, numbers: Array,
-    filters: Array, bounds: Array, asks_any: Number, tests: Number, local: Array, rows_of: Array,
+    filters: Array, bounds: Array, tests: Number, local: Array, rows_of: Array,
     nodes: Array, ends: Array, edges: Array, starts: Array, by_vertex: Array, of_vertex: Array,
     by_test: Array, proposed: Array, stamps: Array, spent: Array, states: Array, now: Number,
     budget: Number, event: Number, out_place: Array,
@@ -246,8 +245,8 @@ def match_wide(
         begin, end = rows[row + SERVES], rows[row + SERVES_END]
         of_x, x_end = int64(of_vertex[x]), int64(of_vertex[x + 1])
         of_y, y_end = int64(of_vertex[y]), int64(of_vertex[y + 1])
-        for served in range(begin - asks_any, end):
-            asked = lists[served] if served >= begin else ANY_PROPERTY
+        for served in range(begin, end):
+            asked = lists[served]
             shape = shapes[asked] if asked < len(shapes) else int64(0)
             if shape == 0:
                 continue
