@@ -1,6 +1,7 @@
 """The tables of a graph index: postings in the order of their keys, tries for the long ones.
 
     roles      test ──> what it is to the index; `shapes`: property ──> the forms of its keys
+    hints      test ──> which keys it may stand in, as bits
     table      key ──> posting, by open addressing; keys in the order of the table
     postings   trigger, then its patterns, one after another: steps, place, flags, steps' words
     nodes      of tries, level by level: a step each, siblings side by side
@@ -19,6 +20,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from sensewire.match.compiled.graph_layout import (
+    AS_OBJECT,
+    AS_SUBJECT,
     BLOCK,
     BLOCK_EDGES,
     BLOCK_LENGTH,
@@ -42,6 +45,9 @@ from sensewire.match.compiled.graph_layout import (
     POSTING,
     USES_HOME,
     WHOLE_STEPS,
+    hint_bit,
+    hints_of,
+    is_hint_of_object,
     key_of,
 )
 from sensewire.match.compiled.graph_programs import programs, wholes
@@ -56,6 +62,7 @@ NAMES = (
     "postings",
     "shapes",
     "roles",
+    "hints",
     "nodes",
     "links",
     "tails",
@@ -149,7 +156,8 @@ def _built(
     sizes[SIZE_WITHOUT_PIVOT] = int(((ends[:, 0] == 0) & (ends[:, 2] == 0)).sum())
     roles = _roles(codes, begins, ends, weights, negated)
     made = (
-        sizes, table, postings, _shapes(ends, roles, properties), roles, trie.nodes.reshape(-1),
+        sizes, table, postings, _shapes(ends, roles, properties), roles,
+        _hints(sorted_ends[heads], roles), trie.nodes.reshape(-1),
         trie.links.reshape(-1), trie.tails.reshape(-1),
         trie_places[trie.listed].astype(np.int32), trie.ends, trie_places.astype(np.int32),
         whole, whole_at, places.astype(np.int32),
@@ -254,6 +262,25 @@ def _shapes(ends: Array, roles: Array, properties: Number) -> Array:
         form += 2 * FORMS if property & LOOP else 0
         shapes[property & (LOOP - 1)] |= int64(1) << form
     return shapes
+
+
+@kernel
+def _hints(ends: Array, roles: Array) -> Array:
+    """The words of all tests in keys: one for every two keys, or more."""
+    words = 16
+    while words < len(ends):
+        words *= 2
+    hints = np.zeros(words, np.uint64)
+    for number in range(len(ends)):
+        subject, object = ends[number, 0], ends[number, 2]
+        bit = hint_bit(ends[number, 1] & (LOOP - 1))
+        of_subject = roles[subject - 1] & (KEY_CONSTANT | KEY_CLASS) if subject else 0
+        of_object = roles[object - 1] & (KEY_CONSTANT | KEY_CLASS) if object else 0
+        if is_hint_of_object(of_subject, of_object):
+            hints[hints_of(object, hints) + AS_OBJECT] |= uint64(1) << (bit ^ hint_bit(subject))
+        elif of_subject:
+            hints[hints_of(subject, hints) + AS_SUBJECT] |= uint64(1) << (bit ^ hint_bit(object))
+    return hints
 
 
 @kernel

@@ -30,7 +30,7 @@ The *whole* program of a pattern needs no trigger: it finds the rows of what is 
 what the index of records proposes.
 """
 
-from sensewire.match.compiled.jit import Number, inlined, uint64
+from sensewire.match.compiled.jit import Array, Number, inlined, uint64
 
 # A code, and a block
 CODE_VARIABLES, CODE_NOTS, CODE_SELECTED, CODE_FLAGS = range(4)
@@ -128,3 +128,30 @@ def key_of(subject: Number, property: Number, object: Number, seed: Number) -> N
     key ^= key >> uint64(29)
     key *= uint64(0xBF58476D1CE4E5B9)
     return key ^ (key >> uint64(32))
+
+
+# Hints: of each test that stands in keys two words, for keys of which it is the subject and for
+# those of which it is the object, with a bit set for each such key. A key stands in the word of its
+# rarer end, so that of all tests that the ends of a fact meet nearly none is looked up in vain.
+AS_SUBJECT, AS_OBJECT = range(2)
+
+
+@inlined
+def hints_of(test: Number, hints: Array) -> Number:
+    """Where the words of a test stand; tests are numbers + 1, as in keys."""
+    mixed = (uint64(test) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)
+    return uint64(2) * (mixed & uint64(len(hints) // 2 - 1))
+
+
+@inlined
+def hint_bit(number: Number) -> Number:
+    """What a property, or the test of the other end, adds (by xor) to the bit of a key."""
+    return (uint64(number) * uint64(0xD6E8FEB86659FD93)) >> uint64(58)
+
+
+@inlined
+def is_hint_of_object(of_subject: Number, of_object: Number) -> Number:
+    """Whether a key stands in the word of its object; both ends as they are in keys, 0 for none."""
+    return (
+        of_object and of_subject != KEY_CONSTANT and (of_object == KEY_CONSTANT or not of_subject)
+    )

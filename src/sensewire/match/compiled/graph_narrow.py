@@ -13,6 +13,8 @@ from sensewire.match.compiled.graph_layout import (
     ABSENT,
     AS_CLASS,
     AS_CLASS_END,
+    AS_OBJECT,
+    AS_SUBJECT,
     DISTINCT,
     DOUBTFUL,
     EVERY,
@@ -39,36 +41,41 @@ from sensewire.match.compiled.graph_layout import (
     UNIONS,
     VERTICES,
     WHOLE_SELECTED,
+    hint_bit,
+    hints_of,
+    is_hint_of_object,
     key_of,
 )
-from sensewire.match.compiled.graph_run import MOST_KEYS
+from sensewire.match.compiled.graph_run import MOST_KEYS, MOST_LISTED
 from sensewire.match.compiled.graph_search import list_rows, search_flat, search_whole
 from sensewire.match.compiled.graph_trie_search import search_trie
 from sensewire.match.compiled.jit import Array, Number, inlined, int32, int64, loop, uint64
 
 MOST_FACTS = 4_096
-MOST_LISTED = 8_192
 # Where things stand in the scratch of numbers
 NODES, SUBJECTS = 0, 128
 OBJECTS = SUBJECTS + MOST_FACTS
 PRESENT = OBJECTS + MOST_FACTS
 TOUCHED = PRESENT + MOST_FACTS
 HEADS = TOUCHED + MOST_LISTED
-NEXT = HEADS + 128
+OTHER_HEADS = HEADS + VERTICES
+NEXT = OTHER_HEADS + VERTICES
 LISTED = NEXT + MOST_LISTED
-KEY_FACT = LISTED + MOST_LISTED
+HINT_BIT = LISTED + MOST_LISTED
+KEY_FACT = HINT_BIT + MOST_LISTED
 KEY_SUBJECT = KEY_FACT + MOST_KEYS
 KEY_PROPERTY = KEY_SUBJECT + MOST_KEYS
 KEY_OBJECT = KEY_PROPERTY + MOST_KEYS
 HITS = KEY_OBJECT + MOST_KEYS
 HIT_KEYS = HITS + MOST_KEYS
 INTS = HIT_KEYS + MOST_KEYS
-"""Then come the frames of searches."""
+# In the scratch of words: keys, the hints of listed tests, the frames of searches
+HINTS = MOST_KEYS
 NOT_NARROW = -1
-OF_SUBJECTS = sum(0b111111000 << (FORMS * kind) for kind in range(4))
-OF_ONE_SUBJECT = sum(0b111 << (FORMS * kind) for kind in range(4))
-OF_OBJECTS = sum(0b110 << (FORMS * kind) for kind in range(4))
-"""Forms of keys with a test for the subject; those with the same; those with one for the object."""
+EVERY_KIND = sum(1 << (FORMS * kind) for kind in range(4))
+OF_OBJECT = 0b110 * EVERY_KIND
+OF_SUBJECT = 0b111 * EVERY_KIND
+"""Forms of keys: one; those with a test for the object alone; those with the same subject."""
 COUNTS = 5
 MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS = range(COUNTS)
 """What an event came to."""
@@ -76,10 +83,11 @@ MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS = range(COUNTS)
 
 @inlined
 def _met(test: Number, vertex: Number, listed: Number, touched: Number, roles: Array,
-         place: Array, members: Array, ints: Array) -> tuple[Number, Number]:  # fmt: skip
+         hints: Array, place: Array, members: Array, ints: Array, longs: Array
+         ) -> tuple[Number, Number]:  # fmt: skip
     """A vertex meets a test; how many pairs are listed, and tests touched, after that.
 
-    Listed are the tests that stand in keys or at the ends of edges.
+    Listed are the tests that stand in keys or at the ends of edges: constants of keys, and others.
     """
     role = roles[test] if test < len(roles) else 0
     operand = uint64(SLOTS + test)
@@ -95,8 +103,14 @@ def _met(test: Number, vertex: Number, listed: Number, touched: Number, roles: A
         members[operand] = known | bit
         if role & (KEY_CONSTANT | KEY_CLASS | IS_END):
             ints[LISTED + listed] = test
-            ints[NEXT + listed] = ints[HEADS + vertex]
-            ints[HEADS + vertex] = listed
+            head = HEADS + vertex if role & KEY_CONSTANT else OTHER_HEADS + vertex
+            ints[NEXT + listed] = ints[head]
+            ints[head] = listed
+            at = hints_of(test + 1, hints)
+            ints[HINT_BIT + listed] = hint_bit(test + 1)
+            in_keys = role & (KEY_CONSTANT | KEY_CLASS)
+            for end in range(2):
+                longs[HINTS + 2 * listed + end] = hints[at + uint64(end)] if in_keys else uint64(0)
             listed += 1
     return listed, touched
 
@@ -104,9 +118,9 @@ def _met(test: Number, vertex: Number, listed: Number, touched: Number, roles: A
 @inlined
 def _prepare(
     subject: Array, property: Array, object: Array, first: Number, last: Number, home: Number,
-    row_of: Array, rows: Array, lists: Array, roles: Array,
+    row_of: Array, rows: Array, lists: Array, roles: Array, hints: Array,
     local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array, ints: Array,
-    counts: Array,
+    longs: Array, counts: Array,
 ) -> Number:  # fmt: skip
     """The event as bits; the number of its vertices, or `NOT_NARROW`. `counts` says what to
     clear."""
@@ -131,6 +145,7 @@ def _prepare(
                 local[code] = vertex
                 ints[NODES + vertex] = code
                 ints[HEADS + vertex] = -1
+                ints[OTHER_HEADS + vertex] = -1
                 if rows[row_of[code] * ROW + ROW_FLAGS] & IS_LITERAL:
                     literals |= uint64(1) << uint64(vertex)
                 vertices += 1
@@ -143,7 +158,9 @@ def _prepare(
     unions = 0
     if is_narrow:
         if home >= 0 and local[home] >= 0:
-            listed, touched = _met(HOME, local[home], listed, touched, roles, place, members, ints)
+            listed, touched = _met(
+                HOME, local[home], listed, touched, roles, hints, place, members, ints, longs
+            )
         for vertex in range(vertices):
             row = row_of[ints[NODES + vertex]] * ROW
             begin, end = rows[row + OWN], rows[row + OWN_END]
@@ -152,7 +169,7 @@ def _prepare(
                 break
             for at in range(begin, end):
                 listed, touched = _met(
-                    lists[at], vertex, listed, touched, roles, place, members, ints
+                    lists[at], vertex, listed, touched, roles, hints, place, members, ints, longs
                 )
     if is_narrow:
         for fact in range(facts):
@@ -168,7 +185,16 @@ def _prepare(
                     break
                 for at in range(begin, end):
                     listed, touched = _met(
-                        lists[at], vertex, listed, touched, roles, place, members, ints
+                        lists[at],
+                        vertex,
+                        listed,
+                        touched,
+                        roles,
+                        hints,
+                        place,
+                        members,
+                        ints,
+                        longs,
                     )
         for number in range(touched):
             operand = uint64(SLOTS + ints[TOUCHED + number])
@@ -208,20 +234,23 @@ def _prepare(
             if x == y:
                 adjacent[back + uint64(EVERY)] |= uint64(1) << x
             if unions:
-                pair = ints[HEADS + int64(x)]
-                while pair >= 0:
-                    row_of_test = place[uint64(SLOTS + ints[LISTED + pair])]
-                    if row_of_test >= UNIONS:
-                        adjacent[forth + uint64(row_of_test)] |= uint64(1) << y
-                    pair = ints[NEXT + pair]
-                pair = ints[HEADS + int64(y)]
-                while pair >= 0:
-                    row_of_test = place[uint64(SLOTS + ints[LISTED + pair])]
-                    if row_of_test >= UNIONS:
-                        adjacent[back + uint64(row_of_test)] |= uint64(1) << x
-                    pair = ints[NEXT + pair]
+                _unite(forth, int64(x), y, place, adjacent, ints)
+                _unite(back, int64(y), x, place, adjacent, ints)
     counts[MET_PRESENT] = present
     return vertices
+
+
+@inlined
+def _unite(row: Number, vertex: Number, other: Number, place: Array, adjacent: Array, ints: Array
+           ) -> None:  # fmt: skip
+    """Add an edge to the unions of the tests that its vertex meets."""
+    for head in range(HEADS, NEXT, VERTICES):
+        pair = ints[head + vertex]
+        while pair >= 0:
+            row_of_test = place[uint64(SLOTS + ints[LISTED + pair])]
+            if row_of_test >= UNIONS:
+                adjacent[row + uint64(row_of_test)] |= uint64(1) << other
+            pair = ints[NEXT + pair]
 
 
 @inlined
@@ -261,9 +290,28 @@ def _clear(
 
 
 @inlined
+def _key(
+    subject_test: Number, asked: Number, object_test: Number, form: Number, shape: Number,
+    is_loop: Number, fact: Number, seed: Number, ints: Array, longs: Array, count: Number,
+) -> Number:  # fmt: skip
+    """Note the keys of two ends and a property, if there are such; how many there are then."""
+    for kind in range(4 if is_loop else 2):
+        if (shape >> (form + FORMS * kind)) & 1:
+            said = asked | (DISTINCT if kind & 1 else 0) | (LOOP if kind & 2 else 0)
+            if count < MOST_KEYS:
+                longs[count] = key_of(subject_test, said, object_test, seed)
+                ints[KEY_FACT + count] = fact
+                ints[KEY_SUBJECT + count] = subject_test
+                ints[KEY_PROPERTY + count] = said
+                ints[KEY_OBJECT + count] = object_test
+            count += 1
+    return count
+
+
+@inlined
 def _keys(
     property: Array, first: Number, facts: Number, row_of: Array, rows: Array, lists: Array,
-    shapes: Array, roles: Array, seed: Number, ints: Array, longs: Array,
+    shapes: Array, seed: Number, ints: Array, longs: Array,
 ) -> Number:  # fmt: skip
     """The keys that the event's facts are looked up under; `NOT_NARROW` where they are too many."""
     count = 0
@@ -271,46 +319,57 @@ def _keys(
         vertex, other = ints[SUBJECTS + fact], ints[OBJECTS + fact]
         if vertex < 0 or other < 0:
             continue
+        loops = vertex == other
         row = row_of[property[first + fact]] * ROW
         for at in range(rows[row + SERVES], rows[row + SERVES_END]):
             asked = lists[at]
             shape = shapes[asked] if asked < len(shapes) else int64(0)
             if shape == 0:
                 continue
-            # The ends' tests one after another, and at last none.
-            one = ints[HEADS + vertex] if shape & OF_SUBJECTS else -1
-            while True:
-                subject_test, form = 0, 0
-                if one >= 0:
-                    subject_test = ints[LISTED + one] + 1
-                    one = ints[NEXT + one]
-                    form = 3 * (roles[subject_test - 1] & (KEY_CONSTANT | KEY_CLASS))
-                    if not (shape >> form) & OF_ONE_SUBJECT or form == 0:
-                        continue
-                two = ints[HEADS + other] if (shape >> form) & OF_OBJECTS else -1
-                while True:
-                    object_test, whole = 0, form
-                    if two >= 0:
-                        object_test = ints[LISTED + two] + 1
-                        two = ints[NEXT + two]
-                        whole += roles[object_test - 1] & (KEY_CONSTANT | KEY_CLASS)
-                        if whole == form:
-                            continue
-                    for kind in range(4 if vertex == other else 2):
-                        if (shape >> (whole + FORMS * kind)) & 1:
-                            if count == MOST_KEYS:
-                                return NOT_NARROW
-                            said = asked | (DISTINCT if kind & 1 else 0) | (LOOP if kind & 2 else 0)
-                            longs[count] = key_of(subject_test, said, object_test, seed)
-                            ints[KEY_FACT + count] = fact
-                            ints[KEY_SUBJECT + count] = subject_test
-                            ints[KEY_PROPERTY + count] = said
-                            ints[KEY_OBJECT + count] = object_test
-                            count += 1
-                    if object_test == 0:
-                        break
-                if subject_test == 0:
+            bit = hint_bit(asked)
+            if shape & EVERY_KIND:
+                count = _key(0, asked, 0, 0, shape, loops, fact, seed, ints, longs, count)
+            for of_two in range(1, 3):  # a constant, a class
+                if shape & OF_OBJECT == 0:
                     break
+                two = ints[HEADS + VERTICES * (of_two - 1) + other]
+                while two >= 0:
+                    if (longs[HINTS + 2 * two + AS_OBJECT] >> bit) & uint64(1):
+                        count = _key(
+                            0, asked, ints[LISTED + two] + 1, of_two, shape, loops, fact, seed,
+                            ints, longs, count,
+                        )  # fmt: skip
+                    two = ints[NEXT + two]
+            for of_one in range(1, 3):
+                form = 3 * of_one
+                if (shape >> form) & OF_SUBJECT == 0:
+                    continue
+                one = ints[HEADS + VERTICES * (of_one - 1) + vertex]
+                while one >= 0:
+                    word, test = longs[HINTS + 2 * one + AS_SUBJECT], ints[LISTED + one] + 1
+                    if (word >> bit) & uint64(1):
+                        count = _key(
+                            test, asked, 0, form, shape, loops, fact, seed, ints, longs, count
+                        )
+                    own_bit = bit ^ uint64(ints[HINT_BIT + one])
+                    for of_two in range(1, 3):
+                        if (shape >> (form + of_two)) & EVERY_KIND == 0:
+                            continue
+                        two = ints[HEADS + VERTICES * (of_two - 1) + other]
+                        while two >= 0:
+                            if is_hint_of_object(of_one, of_two):
+                                hint = longs[HINTS + 2 * two + AS_OBJECT] >> own_bit
+                            else:
+                                hint = word >> (bit ^ uint64(ints[HINT_BIT + two]))
+                            if hint & uint64(1):
+                                count = _key(
+                                    test, asked, ints[LISTED + two] + 1, form + of_two, shape,
+                                    loops, fact, seed, ints, longs, count,
+                                )  # fmt: skip
+                            two = ints[NEXT + two]
+                    one = ints[NEXT + one]
+            if count > MOST_KEYS:
+                return NOT_NARROW
     return count
 
 
@@ -351,7 +410,7 @@ def _hits(table: Array, postings: Array, shift: Number, count: Number, ints: Arr
 
 @loop
 def match_narrow(
-    sizes: Array, table: Array, postings: Array, shapes: Array, roles: Array,
+    sizes: Array, table: Array, postings: Array, shapes: Array, roles: Array, hints: Array,
     nodes: Array, links: Array, tails: Array, listed: Array, ends: Array, in_trie: Array,
     wholes: Array, whole_at: Array, places: Array,
     subject: Array, property: Array, object: Array, offsets: Array, homes: Array, row_of: Array,
@@ -375,15 +434,15 @@ def match_narrow(
         first, last = offsets[event], offsets[event + 1]
         vertices = _prepare(
             subject, property, object, first, last, homes[event], row_of, rows, lists,
-            roles, local, place, members, rows_of, adjacent, ints, counts,
+            roles, hints, local, place, members, rows_of, adjacent, ints, longs, counts,
         )  # fmt: skip
         literals = uint64(counts[MET_LITERALS])
         facts = last - first if last - first <= MOST_FACTS else 0
         count = NOT_NARROW
         if vertices >= 0:
             count = _keys(
-                property, first, facts, row_of, rows, lists, shapes, roles,
-                sizes[SIZE_SEED], ints, longs,
+                property, first, facts, row_of, rows, lists, shapes, sizes[SIZE_SEED], ints,
+                longs,
             )  # fmt: skip
         if count < 0:
             over[left] = event

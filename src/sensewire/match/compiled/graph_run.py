@@ -22,7 +22,8 @@ from sensewire.match.compiled.graph_layout import (
 from sensewire.match.compiled.jit import Array, Number, inlined, int64, uint64
 
 MOST_KEYS = 16_384
-FRAMES = MOST_KEYS
+MOST_LISTED = 8_192
+FRAMES = MOST_KEYS + 2 * MOST_LISTED
 """Where the frames begin in the scratch of words: choices left and vertices used of each step."""
 SEEN_FROM = 64
 """Steps of one search from which on they count for the pattern's budget."""

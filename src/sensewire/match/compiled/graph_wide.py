@@ -54,9 +54,11 @@ from sensewire.match.compiled.graph_layout import (
     WHOLE_SELECTED,
     WHOLE_STEPS,
     WHOLE_UNTIL,
+    hint_bit,
+    hints_of,
+    is_hint_of_object,
     key_of,
 )
-from sensewire.match.compiled.graph_narrow import OF_ONE_SUBJECT
 from sensewire.match.compiled.graph_run import FROM_START, SEEN_FROM, left_of, spend
 from sensewire.match.compiled.graph_trie_search import program_of
 from sensewire.match.compiled.graph_wide_search import FRAME, search, search_trie
@@ -216,8 +218,23 @@ def _taken_by_trigger(
 
 
 @kernel
+def _hinted(by_vertex: Array, tests: Number, roles: Array, hints: Array) -> tuple[Array, Array]:
+    """For each test that a vertex meets its hints, and what it is in keys."""
+    words = np.zeros((len(by_vertex), 2), np.uint64)
+    forms = np.zeros(len(by_vertex), np.int64)
+    for met in range(len(by_vertex)):
+        test = by_vertex[met] % tests
+        forms[met] = roles[test] & (KEY_CONSTANT | KEY_CLASS)
+        if forms[met]:
+            at = hints_of(test + 1, hints)
+            words[met, 0] = hints[at]
+            words[met, 1] = hints[at + uint64(1)]
+    return words, forms
+
+
+@kernel
 def match_wide(
-    sizes: Array, table: Array, postings: Array, shapes: Array, roles: Array,
+    sizes: Array, table: Array, postings: Array, shapes: Array, roles: Array, hints: Array,
     nodes_of_tries: Array, links: Array, tails: Array, listed: Array, trie_ends: Array,
     in_trie: Array, wholes: Array, whole_at: Array,
     property: Array, home: Number, row_of: Array, rows: Array, lists: Array, numbers: Array,
@@ -237,6 +254,7 @@ def match_wide(
     program = np.zeros(3 * most, np.int32)
     seed, shift, last = sizes[SIZE_SEED], uint64(sizes[SIZE_SHIFT]), uint64(len(table) - 1)
     home_vertex = int64(local[home]) if home >= 0 else int64(-1)
+    words, forms = _hinted(by_vertex, tests, roles, hints)
     for fact in range(len(property)):
         x, y = int64(ends[2 * fact]), int64(ends[2 * fact + 1])
         if x < 0 or y < 0:
@@ -250,20 +268,29 @@ def match_wide(
             shape = shapes[asked] if asked < len(shapes) else int64(0)
             if shape == 0:
                 continue
+            bit = hint_bit(asked)
             for one in range(of_x - 1, x_end):
-                subject_test = 0 if one < of_x else by_vertex[one] % tests + 1
-                form = 0
-                if subject_test:
-                    form = 3 * (roles[subject_test - 1] & (KEY_CONSTANT | KEY_CLASS))
-                    if form == 0 or not (shape >> form) & OF_ONE_SUBJECT:
+                subject_test, of_one = 0, 0
+                of_keys = uint64(0xFFFFFFFFFFFFFFFF)
+                if one >= of_x:
+                    subject_test, of_one = by_vertex[one] % tests + 1, forms[one]
+                    of_keys = words[one, 0]
+                    if of_one == 0:
                         continue
+                own_bit = bit ^ hint_bit(subject_test)
                 for two in range(of_y - 1, y_end):
-                    object_test = 0 if two < of_y else by_vertex[two] % tests + 1
-                    whole = form
-                    if object_test:
-                        whole += roles[object_test - 1] & (KEY_CONSTANT | KEY_CLASS)
-                        if whole == form:
+                    object_test, of_two = 0, 0
+                    if two >= of_y:
+                        object_test, of_two = by_vertex[two] % tests + 1, forms[two]
+                        if of_two == 0:
                             continue
+                    if is_hint_of_object(of_one, of_two):
+                        hint = words[two, 1] >> own_bit
+                    else:
+                        hint = of_keys >> (bit ^ hint_bit(object_test))
+                    if hint & uint64(1) == uint64(0):
+                        continue
+                    whole = 3 * of_one + of_two
                     for kind in range(4 if x == y else 2):
                         if not (shape >> (whole + FORMS * kind)) & 1:
                             continue
