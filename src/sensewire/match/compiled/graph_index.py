@@ -6,10 +6,12 @@ same programs.
 
 import threading
 from collections.abc import Mapping, Sequence
+from operator import is_not
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from sensewire.match.compiled.graph_arguments import addresses
 from sensewire.match.compiled.graph_build import (
     NAMES,
     SIZE_NODES,
@@ -37,6 +39,8 @@ from sensewire.match.compiled.graph_layout import (
 from sensewire.match.compiled.graph_narrow import (
     COUNTS,
     INTS,
+    ROOM_KINDS,
+    TABLE_KINDS,
     match_narrow,
 )
 from sensewire.match.compiled.graph_run import FRAMES
@@ -136,6 +140,8 @@ class _Scratch:
     def __init__(self, shared: _Shared, patterns: int, nodes: int, steps: int) -> None:
         self.shared = shared
         self.events: GraphEvents | None = None
+        self.room: tuple[Array, ...] = ()
+        self.written_room: Array = np.empty(0, np.int64)
         self.arguments: tuple[Any, ...] = ()
         """What the kernel takes while it is asked about the same events."""
         self.stamp = 1
@@ -162,10 +168,11 @@ _of_thread = threading.local()
 class GraphIndex:
     """Patterns that many events are matched with. Several threads may match at a time."""
 
-    __slots__ = ("_place_of", "_scratch", "_tables")
+    __slots__ = ("_place_of", "_scratch", "_tables", "_written")
 
     def __init__(self, tables: tuple[Array, ...]) -> None:
         self._tables = tables
+        self._written = addresses(tables, TABLE_KINDS)
         self._place_of: Array | None = None
         self._scratch = threading.local()
 
@@ -225,7 +232,7 @@ class GraphIndex:
         shared = scratch.shared
         while True:
             scratch.stamp += stopped - first + 1  # the event that it stopped before is tried again
-            row_words, row_starts, over = scratch.arguments[-3:]
+            row_words, row_starts, over = scratch.room[-3:]
             wide += over[:left].tolist()
             if listed:
                 starts = row_starts[: listed + 1].copy()
@@ -259,16 +266,21 @@ class GraphIndex:
         """Be ready to match some events."""
         shared = scratch.shared
         shared.make_room(events)
-        scratch.arguments = (
-            *self._tables,
-            events.subject, events.property, events.object, events.offsets, events.homes,
-            events.row_of, events.rows, events.lists, events.numbers, events.filters,
-            events.bounds,
+        room = (
             shared.local, shared.place, shared.members, shared.rows_of, shared.adjacent,
             shared.ints, scratch.longs, shared.floats, scratch.stamps, scratch.spent,
             scratch.states, shared.counts, scratch.survivors, scratch.frames, scratch.choices,
             scratch.program, scratch.out_event, scratch.out_place, shared.row_words,
             shared.row_starts, shared.over,
+        )  # fmt: skip
+        if len(scratch.room) != len(room) or any(map(is_not, room, scratch.room)):
+            scratch.room = room
+            scratch.written_room = addresses(room, ROOM_KINDS)
+        scratch.arguments = (
+            self._written, scratch.written_room,
+            events.subject, events.property, events.object, events.offsets, events.homes,
+            events.row_of, events.rows, events.lists, events.numbers, events.filters,
+            events.bounds,
         )  # fmt: skip
         scratch.events = events if len(events.subject) <= _KEPT else None
 

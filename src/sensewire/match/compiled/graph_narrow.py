@@ -7,6 +7,9 @@ An event that does not fit is left to `graph_wide`. Everything that an event wro
 after it, so that an event costs what it holds, however large the index is.
 """
 
+import numpy as np
+
+from sensewire.match.compiled.graph_arguments import arrays_at
 from sensewire.match.compiled.graph_bits import read_ahead
 from sensewire.match.compiled.graph_build import SIZE_PATTERNS, SIZE_SEED, SIZE_SHIFT
 from sensewire.match.compiled.graph_layout import (
@@ -32,6 +35,7 @@ from sensewire.match.compiled.graph_layout import (
     OWN,
     OWN_END,
     PLACE_MASK,
+    POSTING,
     ROW,
     ROW_FLAGS,
     SELECTS,
@@ -374,9 +378,11 @@ def _keys(
 
 
 @inlined
-def _hits(table: Array, postings: Array, shift: Number, count: Number, ints: Array, longs: Array
-          ) -> Number:  # fmt: skip
-    """The postings under the keys; all places are asked for before any is read."""
+def _hits(
+    table: Array, postings: Array, stamps: Array, spent: Array, places: Array, shift: Number,
+    count: Number, ints: Array, longs: Array,
+) -> Number:  # fmt: skip
+    """The postings under the keys; all that lies far apart is asked for before any is read."""
     last, by = uint64(len(table) - 1), uint64(shift)
     for number in range(count):
         read_ahead(table, int64(longs[number] >> by))
@@ -405,26 +411,48 @@ def _hits(table: Array, postings: Array, shift: Number, count: Number, ints: Arr
         ints[HITS + kept] = at
         ints[HIT_KEYS + kept] = ints[KEY_FACT + number]
         kept += 1 if is_it else 0
+        if postings[at + 3] >> 2:  # patterns of a posting have places beside each other
+            place = int64(postings[at + POSTING + 1])
+            read_ahead(stamps, place)
+            read_ahead(spent, place)
+            read_ahead(places, place)
     return kept
+
+
+TABLE_KINDS = (
+    *(np.int64, np.uint64, np.int32, np.int64, np.uint8, np.uint64),
+    *9 * (np.int32,),
+)  # fmt: skip
+"""Of the tables, by their `NAMES`."""
+ROOM_KINDS = (
+    *(np.int32, np.uint8, np.uint64, np.int32, np.uint64, np.int32, np.uint64, np.float64),
+    *(np.int32, np.int64, np.int64, np.int64, np.int32, np.int32, np.uint64, np.int32),
+    *(np.int32, np.int32, np.int32, np.int64, np.int32),
+)
+"""Of the room that a thread has."""
+_tables_at, _room_at = arrays_at(TABLE_KINDS), arrays_at(ROOM_KINDS)
 
 
 @loop
 def match_narrow(
-    sizes: Array, table: Array, postings: Array, shapes: Array, roles: Array, hints: Array,
-    nodes: Array, links: Array, tails: Array, listed: Array, ends: Array, in_trie: Array,
-    wholes: Array, whole_at: Array, places: Array,
+    tables: Array, written_room: Array,
     subject: Array, property: Array, object: Array, offsets: Array, homes: Array, row_of: Array,
     rows: Array, lists: Array, numbers: Array, filters: Array, bounds: Array,
-    local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array,
-    ints: Array, longs: Array, floats: Array, stamps: Array, spent: Array, states: Array,
-    counts: Array, survivors: Array, frames: Array, choices: Array, program: Array,
-    out_event: Array, out_place: Array, row_words: Array, row_starts: Array, over: Array,
     proposed: Array, proposed_until: Array, begin: Number, end: Number, budget: Number,
     stamp: Number,
 ) -> tuple[Number, Number, Number, Number, Number]:  # fmt: skip
     """Match the events from `begin` on; how many pairs are filled, the event that it stopped before
     (for want of room), how many were left out, which `over` then lists, how many rows are listed,
     and what pairs say beside their patterns."""
+    (
+        sizes, table, postings, shapes, roles, hints, nodes, links, tails, listed, ends, in_trie,
+        wholes, whole_at, places,
+    ) = _tables_at(tables)  # fmt: skip
+    (
+        local, place, members, rows_of, adjacent, ints, longs, floats,
+        stamps, spent, states, counts, survivors, frames, choices, program,
+        out_event, out_place, row_words, row_starts, over,
+    ) = _room_at(written_room)  # fmt: skip
     filled, listed_rows, pairs_say = 0, 0, 0
     left = 0
     room = len(out_place)
@@ -452,7 +480,7 @@ def match_narrow(
                 adjacent, ints, counts, 0,
             )  # fmt: skip
             continue
-        hits = _hits(table, postings, sizes[SIZE_SHIFT], count, ints, longs)
+        hits = _hits(table, postings, stamps, spent, places, sizes[SIZE_SHIFT], count, ints, longs)
         now = stamp + event - begin
         before = filled
         for hit in range(hits):
