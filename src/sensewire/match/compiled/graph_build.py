@@ -3,14 +3,14 @@
     roles      test ──> what it is to the index; `shapes`: property ──> the forms of its keys
     hints      test ──> which keys it may stand in, as bits
     table      key ──> posting, by open addressing; keys in the order of the table
-    postings   trigger, then its patterns, one after another: steps, place, flags, steps' words
+    postings   trigger, then its patterns, one after another, with their steps
     nodes      of tries, level by level: a step each, siblings side by side
     links      node ──> first child, first step of its tail, first pattern, parent; 0 where none
     tails      what is left of a pattern that shares nothing any more, its node's step first
-    listed     the places of the patterns that end at nodes
-    in_trie    the places of all patterns in tries, by posting; `ends`: the node where each ends
-    places     place ──> pattern
-    wholes     the whole programs of those that select, or are proposed; `whole_at`: place ──> where
+    listed     the patterns that end at nodes
+    in_trie    all patterns in tries, by posting; `ends`: the node where each ends
+    wholes     the whole programs of those that select, or are proposed; `whole_at`: pattern ──>
+               where
 
 A posting of more than `LONG` patterns is a trie, in which a common beginning is tried once.
 """
@@ -29,12 +29,14 @@ from sensewire.match.compiled.graph_layout import (
     CODE_FLAGS,
     CODE_NOTS,
     CODE_SELECTED,
+    COUNT_SHIFT,
     DISTINCT,
     EDGE,
     EXEMPT,
     FIRST_BLOCK,
     FLAT,
     FORMS,
+    HAS_TRIE,
     INJECTIVE,
     IS_ASKED,
     IS_END,
@@ -43,6 +45,8 @@ from sensewire.match.compiled.graph_layout import (
     LOOP,
     MARK,
     POSTING,
+    STEPS_SHIFT,
+    TRIE,
     USES_HOME,
     WHOLE_STEPS,
     hint_bit,
@@ -71,7 +75,6 @@ NAMES = (
     "in_trie",
     "wholes",
     "whole_at",
-    "places",
 )
 """The tables, in the order in which kernels take them."""
 SIZE_PATTERNS, SIZE_SHIFT, SIZE_SEED, SIZE_NODES, SIZE_STEPS, SIZE_WITHOUT_PIVOT = range(6)
@@ -135,19 +138,17 @@ def _built(
     trie = Tries(order[trie_places], root_of.reshape(-1), len(roots), steps, starts)
     trie_starts = np.searchsorted(posting[trie_places], np.arange(len(heads) + 1))
     postings, where = _postings(
-        order, in_trie, heads, counts, sorted_ends[heads], variables, trie_starts,
-        steps, starts, flags,
+        order, posted.astype(np.int32), in_trie, heads, counts, sorted_ends[heads], variables,
+        trie_starts, steps, starts, flags,
     )  # fmt: skip
     table, shift = _table(sorted_keys[heads], where)
     if shift < 0:
         raise _ClashError
-    places = np.concatenate((posted[order], np.flatnonzero(proposed)))
-    in_order = begins[places]
-    is_whole = proposed[places] | (codes[in_order + CODE_SELECTED] > 0)
+    is_whole = proposed | (codes[begins + CODE_SELECTED] > 0)
     whole, whole_at = np.empty(0, np.int32), np.empty(0, np.int32)
     most = int(np.diff(starts).max(initial=0))
     if is_whole.any():
-        whole, whole_at = wholes(codes, in_order, weights, is_whole)
+        whole, whole_at = wholes(codes, begins, weights, is_whole)
         most = max(most, int(whole[whole_at[is_whole] + WHOLE_STEPS].max()))
     sizes = np.zeros(8, np.int64)
     sizes[[SIZE_PATTERNS, SIZE_SHIFT, SIZE_SEED, SIZE_NODES, SIZE_STEPS]] = (
@@ -155,12 +156,12 @@ def _built(
     )  # fmt: skip
     sizes[SIZE_WITHOUT_PIVOT] = int(((ends[:, 0] == 0) & (ends[:, 2] == 0)).sum())
     roles = _roles(codes, begins, ends, weights, negated)
+    in_tries = posted[order[trie_places]].astype(np.int32)
     made = (
         sizes, table, postings, _shapes(ends, roles, properties), roles,
         _hints(sorted_ends[heads], roles), trie.nodes.reshape(-1),
         trie.links.reshape(-1), trie.tails.reshape(-1),
-        trie_places[trie.listed].astype(np.int32), trie.ends, trie_places.astype(np.int32),
-        whole, whole_at, places.astype(np.int32),
+        in_tries[trie.listed], trie.ends, in_tries, whole, whole_at,
     )  # fmt: skip
     return dict(zip(NAMES, made, strict=True))
 
@@ -309,6 +310,7 @@ def _table(keys: Array, where: Array) -> tuple[Array, Number]:
 @kernel
 def _postings(
     order: Array,
+    posted: Array,
     in_trie: Array,
     heads: Array,
     counts: Array,
@@ -325,7 +327,7 @@ def _postings(
     where = np.empty(len(heads), np.int64)
     for number in range(len(heads)):
         where[number] = size
-        size += POSTING
+        size += POSTING + (TRIE if trie_starts[number + 1] > trie_starts[number] else 0)
         for place in range(heads[number], heads[number] + counts[number]):
             if not in_trie[place]:
                 pattern = order[place]
@@ -336,27 +338,26 @@ def _postings(
         found[at] = ends[number, 0]
         found[at + 1] = ends[number, 1]
         found[at + 2] = ends[number, 2]
-        found[at + 4] = -1
-        found[at + 5] = trie_starts[number]
-        found[at + 6] = trie_starts[number + 1]
-        if trie_starts[number + 1] > trie_starts[number]:
-            found[at + 4] = root
-            root += 1
+        found[at + 3] = variables[number]
         to = at + POSTING
-        flat = 0
+        if trie_starts[number + 1] > trie_starts[number]:
+            found[at + 3] |= HAS_TRIE
+            found[to] = root
+            found[to + 1] = trie_starts[number]
+            found[to + 2] = trie_starts[number + 1]
+            to += TRIE
+            root += 1
         for place in range(heads[number], heads[number] + counts[number]):
             if in_trie[place]:
                 continue
             pattern = order[place]
             first, last = starts[pattern], starts[pattern + 1]
-            found[to] = last - first
-            found[to + 1] = place
-            found[to + 2] = flags[pattern]
+            found[to] = flags[pattern] | ((last - first) << STEPS_SHIFT)
+            found[to + 1] = posted[pattern]
             to += FLAT
             for step in range(first, last):
                 for word in range(3):
                     found[to + word] = steps[step, word]
                 to += 3
-            flat += 1
-        found[at + 3] = variables[number] | (flat << 2)
+            found[at + 3] += 1 << COUNT_SHIFT
     return found, where

@@ -31,7 +31,7 @@ from sensewire.match.compiled.graph_layout import (
     FIRST_BLOCK,
     ITSELF,
     NOT_TEST,
-    PLACE_MASK,
+    PATTERN_MASK,
     ROWS_OF_NOTHING,
     SLOTS,
     VERTICES,
@@ -168,12 +168,11 @@ _of_thread = threading.local()
 class GraphIndex:
     """Patterns that many events are matched with. Several threads may match at a time."""
 
-    __slots__ = ("_place_of", "_scratch", "_tables", "_written")
+    __slots__ = ("_scratch", "_tables", "_written")
 
     def __init__(self, tables: tuple[Array, ...]) -> None:
         self._tables = tables
         self._written = addresses(tables, TABLE_KINDS)
-        self._place_of: Array | None = None
         self._scratch = threading.local()
 
     @staticmethod
@@ -216,7 +215,7 @@ class GraphIndex:
             scratch.stamps[:] = scratch.states[:] = scratch.spent[:] = 0
         proposed, until = _NOTHING
         if proposals is not NO_PROPOSALS:
-            proposed, until = self._proposed(proposals, len(events))
+            proposed, until = _by_events(proposals, len(events))
         narrow: Any = match_narrow
         filled, stopped, left, listed, said = narrow(
             *scratch.arguments, proposed, until, first, last, budget, scratch.stamp
@@ -257,9 +256,9 @@ class GraphIndex:
         words = np.concatenate([each for _, each in pairs])
         return GraphPairs(
             np.concatenate([each for each, _ in pairs]),
-            words & PLACE_MASK,
+            words & PATTERN_MASK,
             words,
-            self._rows(rows) if rows else (),
+            _rows_in(rows) if rows else (),
         )
 
     def _take(self, scratch: _Scratch, events: GraphEvents) -> None:
@@ -284,21 +283,12 @@ class GraphIndex:
         )  # fmt: skip
         scratch.events = events if len(events.subject) <= _KEPT else None
 
-    def _proposed(self, proposals: Proposals, events: int) -> tuple[Array, Array]:
-        """The places of proposed patterns, and until where each event's go; nothing without."""
-        if not len(proposals.events):
-            return proposals.patterns, np.empty(0, np.int64)
-        if self._place_of is None:
-            self._place_of = np.argsort(self._tables[-1]).astype(np.int32)
-        until = np.searchsorted(proposals.events, np.arange(events + 1)).astype(np.int64)
-        return self._place_of[proposals.patterns], until
-
     def _wide(
         self, event: int, events: GraphEvents, budget: int, proposed: Array
     ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         """The pairs and the rows of one event of any size."""
         scratch = self._own()
-        shared, places = scratch.shared, self._tables[-1]
+        shared = scratch.shared
         first, last = int(events.offsets[event]), int(events.offsets[event + 1])
         subject, property = events.subject[first:last], events.property[first:last]
         home = int(events.homes[event])
@@ -312,7 +302,7 @@ class GraphIndex:
                 scratch.make_room(len(self) + _ROOM)
             match: Any = match_wide
             filled, row_words, row_starts = match(
-                *self._tables[:-1], property, home, events.row_of, events.rows, events.lists,
+                *self._tables, property, home, events.row_of, events.rows, events.lists,
                 events.numbers, events.filters, events.bounds, events.tests,
                 shared.local, shared.rows_of, nodes, ends, edges, starts, by_vertex, of_vertex,
                 by_test, proposed, scratch.stamps, scratch.spent, scratch.states, scratch.stamp,
@@ -321,21 +311,8 @@ class GraphIndex:
         finally:
             scratch.stamp += 1
             forget(nodes, asked, shared.local, shared.rows_of)
-        said = scratch.out_place[:filled]
-        said = places[said & PLACE_MASK] | (said & ~PLACE_MASK)
+        said = scratch.out_place[:filled].copy()
         return (np.full(filled, event, np.int32), said), (row_words, row_starts)
-
-    def _rows(self, parts: Sequence[tuple[Array, Array]]) -> tuple[GraphRows, ...]:
-        """Rows that lie one after another, by how many variables they have, each once."""
-        words = np.concatenate([each for each, _ in parts])
-        counts = np.concatenate([np.diff(starts) for _, starts in parts])
-        begins = np.cumsum(counts) - counts
-        found = []
-        for width in np.unique(counts).tolist():
-            places = begins[counts == width, None] + np.arange(width)
-            rows = np.unique(words[places], axis=0)
-            found.append(GraphRows(rows[:, 0], self._tables[-1][rows[:, 1]], rows[:, 2:]))
-        return tuple(found)
 
     def _own(self) -> _Scratch:
         scratch: _Scratch | None = getattr(self._scratch, "scratch", None)
@@ -348,6 +325,27 @@ class GraphIndex:
                 shared, int(sizes[SIZE_PATTERNS]), int(sizes[SIZE_NODES]), int(sizes[SIZE_STEPS])
             )
         return scratch
+
+
+def _rows_in(parts: Sequence[tuple[Array, Array]]) -> tuple[GraphRows, ...]:
+    """Rows that lie one after another, by how many variables they have, each once."""
+    words = np.concatenate([each for each, _ in parts])
+    counts = np.concatenate([np.diff(starts) for _, starts in parts])
+    begins = np.cumsum(counts) - counts
+    found = []
+    for width in np.unique(counts).tolist():
+        places = begins[counts == width, None] + np.arange(width)
+        rows = np.unique(words[places], axis=0)
+        found.append(GraphRows(rows[:, 0], rows[:, 1], rows[:, 2:]))
+    return tuple(found)
+
+
+def _by_events(proposals: Proposals, events: int) -> tuple[Array, Array]:
+    """The proposed patterns, and until where each event's go; nothing without."""
+    if not len(proposals.events):
+        return proposals.patterns, np.empty(0, np.int64)
+    until = np.searchsorted(proposals.events, np.arange(events + 1)).astype(np.int64)
+    return proposals.patterns.astype(np.int32), until
 
 
 def build(

@@ -84,21 +84,24 @@ KEY_CONSTANT, KEY_CLASS, IS_END, IS_ASKED = 1, 2, 4, 8
 # trigger's vertices are distinct, a loop, or both
 FORMS = 9
 
-# A posting: subject, property, object, variables | flat patterns << 2, root of its trie or −1, the
-# first and the last of the trie's patterns
-POSTING = 7
-# A flat pattern: steps, place, flags
-FLAT = 3
+# A posting: subject, property, object, and HAS_TRIE with its variables and the count of its flat
+# patterns; if it has a trie then the root of that, the first and the last of the trie's patterns
+POSTING = 4
+HAS_TRIE, COUNT_SHIFT = 4, 3
+TRIE = 3
+# A flat pattern: flags and steps, pattern; then the steps
+FLAT = 2
+STEPS_SHIFT = 8
 # A whole program: steps, flags, how many steps there are until all that is selected is bound, how
 # many are selected; then their slots, then the steps
 WHOLE_STEPS, WHOLE_FLAGS, WHOLE_UNTIL, WHOLE_SELECTED = range(4)
 WHOLE = 4
 
-# What a pair says beside the pattern's place, or its number
+# What a pair says beside the pattern's number
 DOUBTFUL = 1 << 30
 OVER_BUDGET = 1 << 29
 SELECTS = 1 << 28
-PLACE_MASK = (1 << 28) - 1
+PATTERN_MASK = (1 << 28) - 1
 
 # Filters: what is asked of a vertex that tests cannot say
 NOT_TEST, OF_NUMBER, OF_INSTANT, OF_MANY = 1, 2, 3, 4

@@ -18,11 +18,13 @@ from sensewire.match.compiled.graph_layout import (
     AS_CLASS_END,
     AS_OBJECT,
     AS_SUBJECT,
+    COUNT_SHIFT,
     DISTINCT,
     DOUBTFUL,
     EVERY,
     FIRST_ROWS,
     FORMS,
+    HAS_TRIE,
     HOME,
     IS_END,
     IS_LITERAL,
@@ -34,8 +36,7 @@ from sensewire.match.compiled.graph_layout import (
     OVER_BUDGET,
     OWN,
     OWN_END,
-    PLACE_MASK,
-    POSTING,
+    PATTERN_MASK,
     ROW,
     ROW_FLAGS,
     SELECTS,
@@ -72,7 +73,9 @@ KEY_PROPERTY = KEY_SUBJECT + MOST_KEYS
 KEY_OBJECT = KEY_PROPERTY + MOST_KEYS
 HITS = KEY_OBJECT + MOST_KEYS
 HIT_KEYS = HITS + MOST_KEYS
-INTS = HIT_KEYS + MOST_KEYS
+HITS_SEEN = HIT_KEYS + MOST_KEYS
+SEEN_BITS = 11
+INTS = HITS_SEEN + (1 << SEEN_BITS)
 # In the scratch of words: keys, the hints of listed tests, the frames of searches
 HINTS = MOST_KEYS
 NOT_NARROW = -1
@@ -378,11 +381,22 @@ def _keys(
 
 
 @inlined
+def _seen_at(posting: Number) -> Number:
+    """Where it is noted that an event has come to a posting; others may stand there too."""
+    return uint64(HITS_SEEN) + (
+        (uint64(posting) * uint64(0x9E3779B97F4A7C15)) >> uint64(64 - SEEN_BITS)
+    )
+
+
+@inlined
 def _hits(
-    table: Array, postings: Array, stamps: Array, spent: Array, places: Array, shift: Number,
-    count: Number, ints: Array, longs: Array,
+    table: Array, postings: Array, shift: Number, count: Number, now: Number, ints: Array,
+    longs: Array,
 ) -> Number:  # fmt: skip
-    """The postings under the keys; all that lies far apart is asked for before any is read."""
+    """The postings under the keys; all that lies far apart is asked for before any is read.
+
+    What is seen of a posting is twice the event's stamp, and one more if it came to it again.
+    """
     last, by = uint64(len(table) - 1), uint64(shift)
     for number in range(count):
         read_ahead(table, int64(longs[number] >> by))
@@ -411,17 +425,15 @@ def _hits(
         ints[HITS + kept] = at
         ints[HIT_KEYS + kept] = ints[KEY_FACT + number]
         kept += 1 if is_it else 0
-        if postings[at + 3] >> 2:  # patterns of a posting have places beside each other
-            place = int64(postings[at + POSTING + 1])
-            read_ahead(stamps, place)
-            read_ahead(spent, place)
-            read_ahead(places, place)
+        if is_it:
+            seen = _seen_at(at)
+            ints[seen] = 2 * now + (1 if ints[seen] >> 1 == now else 0)
     return kept
 
 
 TABLE_KINDS = (
     *(np.int64, np.uint64, np.int32, np.int64, np.uint8, np.uint64),
-    *9 * (np.int32,),
+    *8 * (np.int32,),
 )  # fmt: skip
 """Of the tables, by their `NAMES`."""
 ROOM_KINDS = (
@@ -446,7 +458,7 @@ def match_narrow(
     and what pairs say beside their patterns."""
     (
         sizes, table, postings, shapes, roles, hints, nodes, links, tails, listed, ends, in_trie,
-        wholes, whole_at, places,
+        wholes, whole_at,
     ) = _tables_at(tables)  # fmt: skip
     (
         local, place, members, rows_of, adjacent, ints, longs, floats,
@@ -480,19 +492,19 @@ def match_narrow(
                 adjacent, ints, counts, 0,
             )  # fmt: skip
             continue
-        hits = _hits(table, postings, stamps, spent, places, sizes[SIZE_SHIFT], count, ints, longs)
         now = stamp + event - begin
+        hits = _hits(table, postings, sizes[SIZE_SHIFT], count, now, ints, longs)
         before = filled
         for hit in range(hits):
             at, fact = ints[HITS + hit], ints[HIT_KEYS + hit]
             x, y = ints[SUBJECTS + fact], ints[OBJECTS + fact]
-            if postings[at + 3] >> 2:
+            if postings[at + 3] >> COUNT_SHIFT:
                 filled = search_flat(
                     at, x, y, postings, place, members, rows_of, adjacent, literals,
                     row_of, rows, numbers, filters, bounds, ints, longs, floats,
-                    stamps, spent, now, budget, out_place, filled,
+                    stamps, spent, ints[_seen_at(at)] & 1, now, budget, out_place, filled,
                 )  # fmt: skip
-            if postings[at + 4] >= 0:
+            if postings[at + 3] & HAS_TRIE:
                 filled = search_trie(
                     at, x, y, postings, nodes, links, tails, listed, ends, in_trie,
                     place, members, rows_of, adjacent, literals,
@@ -512,7 +524,7 @@ def match_narrow(
         if len(whole_at):
             rows_before = listed_rows
             for pair in range(before, filled):
-                at = int64(whole_at[out_place[pair] & PLACE_MASK])
+                at = int64(whole_at[out_place[pair] & PATTERN_MASK])
                 is_sure = not out_place[pair] & (DOUBTFUL | OVER_BUDGET)
                 if at >= 0 and wholes[at + WHOLE_SELECTED] and is_sure:
                     out_place[pair] |= SELECTS
@@ -529,10 +541,8 @@ def match_narrow(
                 listed_rows = rows_before
                 filled = before
         for pair in range(before, filled):
-            said = out_place[pair]
             out_event[pair] = event
-            out_place[pair] = places[said & PLACE_MASK] | (said & ~PLACE_MASK)
-            pairs_say |= said & ~PLACE_MASK
+            pairs_say |= out_place[pair] & ~PATTERN_MASK
         _clear(
             property, first, row_of, rows, lists, local, place, members, rows_of,
             adjacent, ints, counts, facts,

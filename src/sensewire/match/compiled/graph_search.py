@@ -7,11 +7,15 @@ selected. Tries are `graph_trie_search`'s.
 from sensewire.match.compiled.graph_build import FLAT_INJECTIVE
 from sensewire.match.compiled.graph_filters import OVER
 from sensewire.match.compiled.graph_layout import (
+    COUNT_SHIFT,
     DOUBTFUL,
     FLAT,
+    HAS_TRIE,
     OVER_BUDGET,
-    PLACE_MASK,
+    PATTERN_MASK,
     POSTING,
+    STEPS_SHIFT,
+    TRIE,
     WHOLE,
     WHOLE_FLAGS,
     WHOLE_SELECTED,
@@ -35,37 +39,47 @@ def search_flat(
     at: Number, x: Number, y: Number, postings: Array, place: Array, members: Array,
     rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
     filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array,
-    stamps: Array, spent: Array,
+    stamps: Array, spent: Array, again: Number,
     now: Number, budget: Number, out_place: Array, filled: Number,
 ) -> Number:  # fmt: skip
-    """Try the patterns of a posting one after another; how many pairs are filled then."""
-    variables, count = postings[at + 3] & 3, postings[at + 3] >> 2
+    """Try the patterns of a posting one after another; how many pairs are filled then.
+
+    What was found, and what was spent, is noted only where the event may come to the posting
+    `again`.
+    """
+    variables, count = postings[at + 3] & 3, postings[at + 3] >> COUNT_SHIFT
     bound(x, y, variables, place, members)
     to = uint64(at + POSTING)
+    if postings[at + 3] & HAS_TRIE:
+        to += uint64(TRIE)
+    left = budget
     for _ in range(count):
-        steps, number = postings[to], postings[to + uint64(1)]
-        flags = postings[to + uint64(2)]
+        steps, flags = postings[to] >> STEPS_SHIFT, postings[to]
+        number = postings[to + uint64(1)]
         first = to + uint64(FLAT)
         to = first + uint64(3) * uint64(steps)
-        if stamps[number] == now:
-            continue
+        if again:
+            if stamps[number] == now:
+                continue
+            left = left_of(number, spent, now, budget)
         used, is_free = uint64(0), True
         if flags & FLAT_INJECTIVE:
             used, is_free = used_by_trigger(x, y, variables, flags, members, literals)
             if not is_free:
                 continue
         outcome, doubtful, taken = run(
-            postings, first, steps, used, left_of(number, spent, now, budget), FROM_START, place,
-            members, rows_of, adjacent, literals, ints, row_of, rows, numbers, filters, bounds,
-            longs, floats,
+            postings, first, steps, used, left, FROM_START, place, members, rows_of, adjacent,
+            literals, ints, row_of, rows, numbers, filters, bounds, longs, floats,
         )  # fmt: skip
         if outcome:
             said = number | (DOUBTFUL if doubtful else 0) | (OVER_BUDGET if outcome == OVER else 0)
             out_place[filled] = said
             filled += 1
-            stamps[number] = now
-        else:
-            spend(number, taken, spent, now)
+        if again:
+            if outcome:
+                stamps[number] = now
+            else:
+                spend(number, taken, spent, now)
     return filled
 
 
@@ -102,7 +116,7 @@ def list_rows(
     """Write the rows of a pair that was found, the same one perhaps several times; how many rows
     there are then, or −1 for want of room. A pair that turns out to be doubtful, or too costly,
     says so."""
-    number = out_place[pair] & PLACE_MASK
+    number = out_place[pair] & PATTERN_MASK
     at = int64(whole_at[number])
     steps, selected = wholes[at + WHOLE_STEPS], wholes[at + WHOLE_SELECTED]
     used = used_at_first(wholes[at + WHOLE_FLAGS], members, literals)

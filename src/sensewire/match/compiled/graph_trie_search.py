@@ -14,6 +14,7 @@ from sensewire.match.compiled.graph_layout import (
     NEGATED,
     OVER_BUDGET,
     PLACED,
+    POSTING,
     SLOT_MASK,
     WHAT_SHIFT,
 )
@@ -56,14 +57,15 @@ def _one_by_one(
     ends: Array, in_trie: Array, place: Array, members: Array,
     rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
     filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array,
-    stamps: Array, spent: Array,
+    stamps: Array, spent: Array, states: Array,
     now: Number, budget: Number, program: Array, out_place: Array, filled: Number,
 ) -> Number:  # fmt: skip
     """Try the patterns of a trie each by itself, so that a costly one harms no other."""
     variables = postings[at + 3] & 3
-    for entry in range(postings[at + 5], postings[at + 6]):
+    trie = at + POSTING
+    for entry in range(postings[trie + 1], postings[trie + 2]):
         number = in_trie[entry]
-        if stamps[number] == now:
+        if stamps[number] == now or was_found(int64(ends[entry]), states, now):
             continue
         steps = program_of(int64(ends[entry]), nodes, links, tails, program)
         bound(x, y, variables, place, members)
@@ -89,22 +91,26 @@ def _one_by_one(
 
 @inlined
 def list_found(
-    node: Number, links: Array, listed: Array, stamps: Array, now: Number, said: Number,
-    out_place: Array, filled: Number,
+    node: Number, links: Array, listed: Array, said: Number, out_place: Array, filled: Number
 ) -> Number:  # fmt: skip
     """The patterns that end at a node hold."""
     for entry in range(links[4 * node + 2], links[4 * node + 6]):
-        number = listed[entry]
-        if stamps[number] != now:
-            stamps[number] = now
-            out_place[filled] = number | said
-            filled += 1
+        out_place[filled] = listed[entry] | said
+        filled += 1
     return filled
 
 
 @inlined
 def _is_done(node: Number, states: Array, now: Number) -> Number:
     return states[node] == int64(now) << 32
+
+
+@inlined
+def was_found(node: Number, states: Array, now: Number) -> Number:
+    """Whether the patterns that end at a node were found."""
+    return _is_done(node, states, now) or (
+        states[node] >> 32 == now and (states[node] >> 31) & 1 != 0
+    )
 
 
 @inlined
@@ -154,11 +160,11 @@ def search_trie(
     """
     one, two = uint64(1), uint64(2)
     all_found = int64(now) << 32
-    root = int64(postings[at + 4])
+    root = int64(postings[at + POSTING])
     if _is_done(root, states, now):
         return filled
     of_trie = len(stamps) + root
-    patterns = int64(postings[at + 6] - postings[at + 5])
+    patterns = int64(postings[at + POSTING + 2] - postings[at + POSTING + 1])
     limit = left_of(of_trie, spent, now, budget + SEEN_FROM * patterns)
     is_over = limit <= 0
     variables = postings[at + 3] & 3
@@ -171,7 +177,7 @@ def search_trie(
             return filled
     said = 0
     if not own_found(root, nodes, links, states, now):
-        filled = list_found(root, links, listed, stamps, now, 0, out_place, filled)
+        filled = list_found(root, links, listed, 0, out_place, filled)
         if states[root] & int64(0x7FFFFFFF) == 0:
             states[root] = int64(now) << 32
             return filled
@@ -251,15 +257,13 @@ def search_trie(
                             break
                     if holds:
                         mark = said | (DOUBTFUL if doubtful else 0)
-                        filled = list_found(
-                            child, links, listed, stamps, now, mark, out_place, filled
-                        )
+                        filled = list_found(child, links, listed, mark, out_place, filled)
                         states[child] = int64(now) << 32
                         one_less(int64(links[4 * child + 3]), nodes, links, states, now)
                     choices[of_frames + 2 * depth] = uint64(0)
                     continue
                 if not own_found(child, nodes, links, states, now):
-                    filled = list_found(child, links, listed, stamps, now, said, out_place, filled)
+                    filled = list_found(child, links, listed, said, out_place, filled)
                 frames[3 * depth + 2] = child
                 choices[of_frames + 2 * depth] = choices[entry]
             else:
@@ -284,5 +288,5 @@ def search_trie(
     return _one_by_one(
         at, x, y, postings, nodes, links, tails, ends, in_trie, place, members, rows_of,
         adjacent, literals, row_of, rows, numbers, filters, bounds, ints, longs, floats, stamps,
-        spent, now, budget, program, out_place, filled,
+        spent, states, now, budget, program, out_place, filled,
     )  # fmt: skip

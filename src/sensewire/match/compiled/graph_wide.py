@@ -25,11 +25,13 @@ from sensewire.match.compiled.graph_filters import OVER, YES
 from sensewire.match.compiled.graph_layout import (
     AS_CLASS,
     AS_CLASS_END,
+    COUNT_SHIFT,
     DEEPEST,
     DISTINCT,
     DOUBTFUL,
     FLAT,
     FORMS,
+    HAS_TRIE,
     HOME,
     INJECTIVE,
     IS_END,
@@ -48,6 +50,8 @@ from sensewire.match.compiled.graph_layout import (
     SERVES,
     SERVES_END,
     SLOTS,
+    STEPS_SHIFT,
+    TRIE,
     USES_HOME,
     WHOLE,
     WHOLE_FLAGS,
@@ -60,7 +64,7 @@ from sensewire.match.compiled.graph_layout import (
     key_of,
 )
 from sensewire.match.compiled.graph_run import FROM_START, SEEN_FROM, left_of, spend
-from sensewire.match.compiled.graph_trie_search import program_of
+from sensewire.match.compiled.graph_trie_search import program_of, was_found
 from sensewire.match.compiled.graph_wide_search import FRAME, search, search_trie
 from sensewire.match.compiled.jit import Array, Number, inlined, int32, int64, kernel, uint64
 
@@ -312,11 +316,13 @@ def match_wide(
                             or postings[at + 2] != object_test
                         ):
                             continue
-                        variables, flat = postings[at + 3] & 3, int64(postings[at + 3] >> 2)
+                        variables, flat = postings[at + 3] & 3, postings[at + 3] >> COUNT_SHIFT
                         to = at + POSTING
-                        root = int64(postings[at + 4])
-                        in_trie_of = int64(postings[at + 6] - postings[at + 5])
-                        if root >= 0:
+                        in_trie_of, first_in_trie = int64(0), int64(0)
+                        if postings[at + 3] & HAS_TRIE:
+                            root, first_in_trie = int64(postings[to]), int64(postings[to + 1])
+                            in_trie_of = postings[to + 2] - first_in_trie
+                            to += TRIE
                             of_trie = len(stamps) + root
                             limit = left_of(of_trie, spent, now, budget + SEEN_FROM * in_trie_of)
                             taken_up = 0
@@ -327,9 +333,9 @@ def match_wide(
                             if taken_up >= 0 and limit > 0:
                                 _bind(vertex_of, x, y, variables)
                                 filled, taken = search_trie(
-                                    root, nodes_of_tries, links, tails, listed, int64(0), stamps,
-                                    states, now, of_tails, out_place, filled, used, taken_up,
-                                    limit, vertex_of, frames, rows_of, edges, starts, by_vertex,
+                                    root, nodes_of_tries, links, tails, listed, int64(0), states,
+                                    now, of_tails, out_place, filled, used, taken_up, limit,
+                                    vertex_of, frames, rows_of, edges, starts, by_vertex,
                                     of_vertex, by_test, tests, nodes, row_of, rows, numbers,
                                     filters, bounds, floats,
                                 )  # fmt: skip
@@ -339,15 +345,17 @@ def match_wide(
                                 in_trie_of = int64(0)  # else each by itself, since some are costly
                         for number in range(flat + in_trie_of):
                             if number < flat:
-                                steps, pattern = postings[to], int64(postings[to + 1])
-                                flags = postings[to + 2]
+                                steps, flags = postings[to] >> STEPS_SHIFT, postings[to]
+                                pattern = int64(postings[to + 1])
                                 to += FLAT
                                 for word in range(3 * steps):
                                     program[word] = postings[to + word]
                                 to += 3 * steps
                             else:
-                                entry_of = int64(postings[at + 5]) + number - flat
+                                entry_of = first_in_trie + number - flat
                                 pattern = int64(in_trie[entry_of])
+                                if was_found(int64(trie_ends[entry_of]), states, now):
+                                    continue
                                 steps = program_of(
                                     int64(trie_ends[entry_of]), nodes_of_tries, links, tails,
                                     program,

@@ -316,7 +316,7 @@ def _outside(program: Array, base: Number, inside: Number, steps: Number
 @loop
 def search_trie(
     root: Number, tree: Array, links: Array, tails: Array, listed: Array, said: Number,
-    stamps: Array, states: Array, now: Number, tail_frames: Array, out_place: Array,
+    states: Array, now: Number, tail_frames: Array, out_place: Array,
     filled: Number, used: Array, taken_up: Number, limit: Number, vertex_of: Array,
     frames: Array, rows_of: Array, edges: Array, starts: Array, by_vertex: Array,
     of_vertex: Array, by_test: Array, tests: Number, nodes: Array, row_of: Array, rows: Array,
@@ -329,7 +329,7 @@ def search_trie(
     if states[root] == all_found:
         return filled, taken
     if not own_found(root, tree, links, states, now):
-        filled = list_found(root, links, listed, stamps, now, said, out_place, filled)
+        filled = list_found(root, links, listed, said, out_place, filled)
         if states[root] & int64(0x7FFFFFFF) == 0:
             states[root] = all_found
             return filled, taken
@@ -379,12 +379,12 @@ def search_trie(
             is_new = False
             if outcome == YES:
                 mark = said | DOUBTFUL if doubtful else said
-                filled = list_found(child, links, listed, stamps, now, mark, out_place, filled)
+                filled = list_found(child, links, listed, mark, out_place, filled)
                 states[child] = all_found
                 one_less(int64(links[4 * child + 3]), tree, links, states, now)
             continue
         if not own_found(child, tree, links, states, now):
-            filled = list_found(child, links, listed, stamps, now, said, out_place, filled)
+            filled = list_found(child, links, listed, said, out_place, filled)
         depth += 1
         frames[FRAME * depth + _NODE] = child
         frames[FRAME * depth + _CHILD] = links[4 * child]
