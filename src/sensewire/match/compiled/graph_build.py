@@ -33,6 +33,7 @@ from sensewire.match.compiled.graph_layout import (
     DISTINCT,
     EDGE,
     EXEMPT,
+    FILTER,
     FIRST_BLOCK,
     FLAT,
     FORMS,
@@ -44,7 +45,10 @@ from sensewire.match.compiled.graph_layout import (
     KEY_CONSTANT,
     LOOP,
     MARK,
+    NEGATED,
+    PLACED,
     POSTING,
+    SLOT_MASK,
     STEPS_SHIFT,
     TRIE,
     USES_HOME,
@@ -57,7 +61,7 @@ from sensewire.match.compiled.graph_layout import (
 from sensewire.match.compiled.graph_programs import programs, wholes
 from sensewire.match.compiled.graph_tries import Tries
 from sensewire.match.compiled.graph_triggers import CONSTANT, triggers
-from sensewire.match.compiled.jit import Array, Number, int64, kernel, uint64
+from sensewire.match.compiled.jit import Array, Number, inlined, int64, kernel, uint64
 
 LONG = 32
 NAMES = (
@@ -80,6 +84,7 @@ NAMES = (
 SIZE_PATTERNS, SIZE_SHIFT, SIZE_SEED, SIZE_NODES, SIZE_STEPS, SIZE_WITHOUT_PIVOT = range(6)
 # Flags of a flat pattern
 FLAT_INJECTIVE, FLAT_USES_HOME, FLAT_SUBJECT_FREE, FLAT_OBJECT_FREE, FLAT_NEGATES = 1, 2, 4, 8, 16
+FLAT_PLAIN = 32
 
 
 class _ClashError(Exception):
@@ -307,6 +312,16 @@ def _table(keys: Array, where: Array) -> tuple[Array, Number]:
     return table, shift
 
 
+@inlined
+def _is_plain(steps: Array, first: Number, last: Number) -> Number:
+    """Whether all steps are ANDs of two words: no filter, no `not`, nothing that must be new."""
+    for step in range(first, last):
+        what = steps[step, 2]
+        if what & PLACED or FILTER <= what & SLOT_MASK <= NEGATED:
+            return False
+    return True
+
+
 @kernel
 def _postings(
     order: Array,
@@ -352,7 +367,10 @@ def _postings(
                 continue
             pattern = order[place]
             first, last = starts[pattern], starts[pattern + 1]
-            found[to] = flags[pattern] | ((last - first) << STEPS_SHIFT)
+            said = flags[pattern]
+            if not said & FLAT_INJECTIVE and _is_plain(steps, first, last):
+                said |= FLAT_PLAIN
+            found[to] = said | ((last - first) << STEPS_SHIFT)
             found[to + 1] = posted[pattern]
             to += FLAT
             for step in range(first, last):

@@ -4,8 +4,8 @@ Here are the patterns of a posting, one after another; whole programs; and the r
 selected. Tries are `graph_trie_search`'s.
 """
 
-from sensewire.match.compiled.graph_build import FLAT_INJECTIVE
-from sensewire.match.compiled.graph_filters import OVER
+from sensewire.match.compiled.graph_build import FLAT_INJECTIVE, FLAT_PLAIN
+from sensewire.match.compiled.graph_filters import NO, OVER
 from sensewire.match.compiled.graph_layout import (
     COUNT_SHIFT,
     DOUBTFUL,
@@ -27,6 +27,7 @@ from sensewire.match.compiled.graph_run import (
     bound,
     left_of,
     run,
+    run_plainly,
     spend,
     used_at_first,
     used_by_trigger,
@@ -62,15 +63,21 @@ def search_flat(
             if stamps[number] == now:
                 continue
             left = left_of(number, spent, now, budget)
-        used, is_free = uint64(0), True
-        if flags & FLAT_INJECTIVE:
-            used, is_free = used_by_trigger(x, y, variables, flags, members, literals)
-            if not is_free:
-                continue
-        outcome, doubtful, taken = run(
-            postings, first, steps, used, left, FROM_START, place, members, rows_of, adjacent,
-            literals, ints, row_of, rows, numbers, filters, bounds, longs, floats,
-        )  # fmt: skip
+        outcome, doubtful, taken = NO, False, 0
+        if flags & FLAT_PLAIN:
+            outcome, taken = run_plainly(
+                postings, first, steps, left, place, members, rows_of, adjacent, longs
+            )
+        else:
+            used, is_free = uint64(0), True
+            if flags & FLAT_INJECTIVE:
+                used, is_free = used_by_trigger(x, y, variables, flags, members, literals)
+                if not is_free:
+                    continue
+            outcome, doubtful, taken = run(
+                postings, first, steps, used, left, FROM_START, place, members, rows_of, adjacent,
+                literals, ints, row_of, rows, numbers, filters, bounds, longs, floats,
+            )  # fmt: skip
         if outcome:
             said = number | (DOUBTFUL if doubtful else 0) | (OVER_BUDGET if outcome == OVER else 0)
             out_place[filled] = said
