@@ -6,7 +6,8 @@ that nothing was judged.
 Proved by breaking, each caught: a step for the inner `not` that says nothing of the outer one, an
 inner `not` that is left where the outer one is, doubts that are forgotten there, vertices inside
 that need not be new, home that must be, all facts as vertices in the order of their properties, a
-property's term that is no vertex, and clauses of facts asked about plain events.
+property's term that is no vertex, and clauses of facts asked about plain events. So was a `not`
+that was coded beside injective patterns of which not all is said.
 """
 
 from collections.abc import Iterator
@@ -15,9 +16,12 @@ import pytest
 
 import sensewire as sw
 from sensewire.engine import Engine
+from sensewire.knowledge.content import Draft, EntityKind, Place
+from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.judging import Judge
 from sensewire.match.matcher import Answer
 from sensewire.model.canonical import Clause
+from sensewire.model.terms import iri, string
 from tests.answers import told
 from tests.match.compiled.graph_cases import graph, wide
 from tests.match.test_layered import of
@@ -142,6 +146,42 @@ def test_all_together_beside_others(judged: list[str]) -> None:
     assert not judged
     (segment,) = of(engine)._segments
     assert [each.of_facts for each in segment.graphs] == [False, True]
+
+
+INJECTIVE_LOOSELY = [
+    ("(a, q, ?z) and (a, q, ?w) and not (?x, p, ?y) injective", "a q b, a q c, a p d"),
+    ("(a, q, ?z) and not (?x, p, ?y) and not (?v, r, a) injective", "a q b, a p c"),
+    ("(?x, ?p, ?y) and (?p, label, ?l) and not (?z, r, ?w) injective", "a p b, p label z, p r c"),
+]
+
+
+@pytest.mark.parametrize(("text", "lines"), INJECTIVE_LOOSELY)
+def test_a_not_is_left_to_the_oracle_where_not_all_is_said_around_it(text: str, lines: str) -> None:
+    """Around it two may be one vertex; so what is found inside may be none of what must not be."""
+    engine, oracle = both([text])
+    event = graph(*lines.split(", "))
+    expected = told(oracle, event)
+    assert len(expected) == 1
+    for each in (event, wide(event)):
+        assert told(engine, each) == expected
+
+
+def test_a_constant_that_stands_twice_may_be_one_vertex_where_its_meaning_has_a_scope() -> None:
+    draft, place = Draft(), Place("scopes")
+    b, c = iri("http://x.org/b"), iri("http://x.org/c")
+    for each in (b, c):
+        draft.entity(each, "one", EntityKind.CONCEPT)
+    draft.broader[c, b] = place
+    draft.scopes[string("p")] = (("one",), place)
+    known = Knowledge(draft.content())
+    text = "(?x, p, b) and (?y, p, b) injective"
+    engine, oracle = Engine(known), Engine(known, matcher="oracle")
+    for each in (engine, oracle):
+        each.add(sw.parse(text), id=text)
+    event = graph("a p b", "d p b")
+    expected = told(oracle, event)
+    assert len(expected) == 1
+    assert told(engine, event) == told(engine, wide(event)) == expected
 
 
 def test_a_doubt_inside_of_a_not_is_judged(judged: list[str]) -> None:

@@ -168,8 +168,10 @@ class _Coding:
         if self._clause.tolerance is not None:
             _, conjunction = graded(conjunction)
         self._atoms(conjunction)
+        # What is not said may let two be one vertex: a `not` would find what is not there.
+        leaves_nots = self._clause.injective and not self._sure
         for body, bound in _negated(conjunction):
-            if not self._not(body, bound, inside=0):
+            if leaves_nots or not self._not(body, bound, inside=0):
                 self._sure = False
         return Coded(self._code(), self._sure)
 
@@ -316,7 +318,10 @@ class _Coding:
                     test = self._vocabulary.strictly(part.value)
                 elif is_object and self._scoped and part.reading is Reading.MEANING:
                     self._sure = False
-                    return self._variable(object())
+                    value = self._variable(object())
+                    if self._clause.injective:  # it may stand elsewhere too
+                        self._mark(value, 2 * EXEMPT + 1)
+                    return value
                 else:
                     test = self._vocabulary.constant(part)
                 return self._one_vertex(part, test) if self._clause.injective else test
