@@ -110,3 +110,16 @@ def test_a_search_without_end_is_refused_by_one_atom_that_fails_alone() -> None:
     matches = engine.match(Event.record({"a": values, "b": values, "c": values}))
     assert not matches
     assert not matches.failures
+
+
+def test_a_not_of_an_injective_search_without_end_refuses_nothing_alone() -> None:
+    """What it would find alone may be taken by others."""
+    engine = Engine(matcher="oracle")
+    values = list(range(60))
+    asked = "a = ?x and b = ?y and c = ?z and ?x + ?y + ?z = 177 and not (home, d, ?w)"
+    engine.add(parse(f"{asked} injective"), id="injective")
+    engine.add(parse(asked), id="not")
+    event = Event.record({"a": values, "b": values, "c": values, "d": 1})
+    found = engine.match(event)
+    assert not found
+    assert [each.subscription for each in found.failures] == ["injective"]

@@ -162,10 +162,13 @@ class Judgement:
         return truth(constraint, solution.bindings, self._rules, self.reader) is True
 
     def _is_refused_by_one(self, conjunction: Conjunction) -> bool:
-        """Whether some atom has no solution even alone; a `not` counts if it shares no variable."""
+        """Whether some atom has no solution even alone; a `not` counts if it shares no variable,
+        and no vertex may be taken from it."""
         bound = frozenset(bound_by(conjunction))
         for atom in conjunction.atoms:
-            if isinstance(atom, Not) and not bound.isdisjoint(_mentioned(atom.body)):
+            if isinstance(atom, Not) and (
+                self._clause.injective or not bound.isdisjoint(_mentioned(atom.body))
+            ):
                 continue
             self._steps = 0
             with suppress(BudgetError):

@@ -87,17 +87,24 @@ class Case(NamedTuple):
 
 @st.composite
 def fitting(
-    draw: DrawFn, event: Event, words: Vocabulary, *, strict: bool = False, most: int = 6
+    draw: DrawFn,
+    event: Event,
+    words: Vocabulary,
+    *,
+    strict: bool = False,
+    most: int = 6,
+    nots: int = 5,
 ) -> Subscription:
-    """A subscription of up to `most` patterns, made out of an event; most match it."""
-    first = _Drawing(draw, event, words, strict, most)
+    """A subscription of up to `most` patterns, one in `nots` with a `not`, made out of an event;
+    most match it."""
+    first = _Drawing(draw, event, words, strict, most, nots)
     made = [first.conjunction()]
     bound = sorted(set(bound_by(made[0])), key=str)
     select: tuple[Variable, ...] | None = None
     if bound and draw(below(3)) == 0:
         select = tuple(bound[place] for place in draw(places(len(bound), 0, 3, unique=True)))
     if not select and draw(below(5)) == 0:
-        made.append(_Drawing(draw, event, words, strict, most).conjunction())
+        made.append(_Drawing(draw, event, words, strict, most, nots).conjunction())
     tolerance = draw(st.sampled_from((0.5, 2.0))) if draw(below(12)) == 0 else None
     injective = draw(below(3)) == 0
     return Subscription(tuple(made), select, injective, strict, tolerance)
@@ -113,6 +120,7 @@ def cases(
     graphs: SearchStrategy[Event] | None = None,
     most: int = 5,
     patterns: int = 6,
+    nots: int = 5,
 ) -> Case:
     """Subscriptions, and events that they were made out of."""
     words = vocabulary(attributes=attributes, terms=terms) if words is None else words
@@ -122,7 +130,11 @@ def cases(
     for _ in range(draw(st.integers(1, most))):
         strict = draw(below(5)) == 0
         asked.append(
-            draw(fitting(sent[draw(below(len(sent)))], words, strict=strict, most=patterns))
+            draw(
+                fitting(
+                    sent[draw(below(len(sent)))], words, strict=strict, most=patterns, nots=nots
+                )
+            )
         )
     return Case(asked, sent)
 
@@ -166,7 +178,7 @@ class _Drawing:
     """Draws one conjunction out of an event."""
 
     def __init__(
-        self, draw: DrawFn, event: Event, words: Vocabulary, strict: bool, most: int
+        self, draw: DrawFn, event: Event, words: Vocabulary, strict: bool, most: int, nots: int
     ) -> None:
         self._draw = draw
         self._event = event
@@ -174,7 +186,9 @@ class _Drawing:
         self._words = strictly(words) if strict else words
         self._strict = strict
         self._most = most
+        self._nots = nots
         self._variables: dict[Term, Variable] = {}
+        self._constants: dict[Term, Constant] = {}
         self._stands: dict[Variable, Term] = {}
         self._classes: dict[Term, list[Term]] = {}
         for fact in event.facts:
@@ -204,7 +218,7 @@ class _Drawing:
             variables = sorted(stands, key=str)
             for _ in range(self._of((0, 0, 0, 1, 1, 2))):
                 limits.append(self._limit(variables))
-        if self._one_in(5):
+        if self._one_in(self._nots):
             atoms.append(self._not(sorted(stands, key=str)))
         if len(atoms) > 1 and self._one_in(3):
             atoms = self._draw(st.permutations(atoms))
@@ -242,11 +256,14 @@ class _Drawing:
     def _constant(self, term: Term) -> Constant:
         if self._strict:
             return exact(term)
+        if term in self._constants and not self._one_in(3):
+            return self._constants[term]
         name = local_name(term.text) if term.kind is Kind.IRI else term.text
         kinds = [meaning(term), meaning(term), exact(term)]
         if name and term.kind is not Kind.NUMBER:
             kinds += [exact(Name(name)), meaning(string(name))]
-        return self._of(kinds)
+        made = self._constants[term] = self._of(kinds)
+        return made
 
     def _other(self) -> Constant:
         return self._draw(self._words.constants)
@@ -306,8 +323,13 @@ class _Drawing:
         body: list[Atom] = []
         for _ in range(self._of((1, 1, 2))):
             made = self._pattern(self._fact(set()))
-            if not self._one_in(4):
-                made = TriplePattern(made.subject, self._property(NOWHERE), made.object)
+            match self._of(_NOTS):
+                case "nowhere":
+                    made = TriplePattern(made.subject, self._property(NOWHERE), made.object)
+                case "apart":
+                    made = TriplePattern(_APART[0], made.property, _APART[1])
+                case "half apart":
+                    made = TriplePattern(made.subject, made.property, _APART[1])
             body.append(made)
         if not self._strict and self._one_in(4):
             body.append(Predicate(self._draw(self._words.attributes), Exists()))
@@ -394,5 +416,7 @@ _ENDS = (*("variable",) * 10, *("constant",) * 5, "home", "home", "other")
 _PROPERTIES = (*("constant",) * 8, "variable", "variable", "other")
 _LIMITS = ("test", "test", "class", "class", "same", "sum", "kind", "text")
 _CONDITIONS = ("equal", "one", "different", "order", "order", "any")
+_NOTS = (*("nowhere",) * 4, "apart", "half apart", "any")
+_APART = Variable("v90"), Variable("v91")
 _FREE = Variable("free")
 _HUNDRED = exact(term_of(100))

@@ -1,7 +1,7 @@
 """The compiled matcher of patterns: equal to the oracle on graphs where most patterns match."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,8 +21,10 @@ from sensewire.knowledge.knowledge import Knowledge
 from sensewire.language.unparse import unparse
 from sensewire.match.compiled import graph_index
 from sensewire.model import datatypes
+from sensewire.model.conditions import Constant, Equal, Variable
 from sensewire.model.event import Event
-from sensewire.model.subscription import Conjunction, Subscription
+from sensewire.model.expressions import Test
+from sensewire.model.subscription import Atom, Conjunction, Subscription, TriplePattern
 from sensewire.model.terms import (
     Kind,
     iri,
@@ -352,6 +354,78 @@ def renamed(draw: st.DrawFn, subscription: Subscription) -> Subscription:
 
 
 # What comes after what
+
+
+OF_ONE_KEY = [
+    (
+        ("(?x, p, ?y) and ?x = b", "(b, p, ?x) and (e, p, ?x)"),
+        ("b p e, e p b", "b p c, e p c", "b p c, e p d, e p b"),
+    ),
+    (
+        ("(b, p, ?x) and (?x, q, ?y)", "(?x, p, ?y) and ?x = b and (?y, q, ?z) and (?x, q, ?z)"),
+        ("b p c, c q e, b q e", "b p c, c q c", "b p c, b q e"),
+    ),
+    (
+        ("(?x, p, b) and (?x, q, c)", "(?x, p, ?y) and ?y = b and (?x, q, ?z) and (?y, q, ?z)"),
+        ("a p b, a q c", "a p b, a q c, b q c", "a p b, b q c, a q d"),
+    ),
+    (
+        ("(b, p, c) and (d, q, ?x)", "(?x, p, ?y) and ?x = b and ?y = c and (?y, q, ?x)"),
+        ("b p c, d q e", "b p c, c q b", "b p c, d q b, c q b"),
+    ),
+    (
+        ("(home, p, ?y) and ?y > 1", "(?x, p, ?y) and ?x is a C", "p > 1"),
+        ("a p 5, a a C", "a p 1, a a C", "a p 5"),
+    ),
+    (("(?x, p, ?y) and ?x = b", "(b, p, ?y) and not (?y, q, ?z)"), ("b p c, c q d", "b p c")),
+]
+
+
+@pytest.mark.parametrize(("texts", "lines"), OF_ONE_KEY)
+def test_a_constant_here_is_a_variable_there(texts: Sequence[str], lines: Sequence[str]) -> None:
+    """One key leads to patterns whose triggers bind other ends."""
+    for order in (texts, texts[::-1]):
+        subscriptions = [sw.parse(text) for text in order]
+        events = [graph(*each.split(", "), home=each[0]) for each in lines]
+        agree("auto", subscriptions, [each for event in events for each in (event, wide(event))])
+
+
+@pytest.mark.parametrize("flag", ["", " injective"])
+def test_a_trie_where_a_constant_here_is_a_variable_there(flag: str) -> None:
+    texts = []
+    for number in range(40):
+        texts.append(f"(b, p, ?x) and (?x, q, ?y) and ?y >= {number}{flag}")
+        texts.append(f"(?x, p, ?y) and ?x = b and (?y, q, ?z) and ?z >= {number}{flag}")
+        texts.append(f"(?x, p, ?y) and ?x = b and (?x, q, ?z) and ?z >= {number}{flag}")
+    event = graph("b p c", "c q 20", "b q 10", "c p b")
+    agree("auto", [sw.parse(text) for text in texts], [event, wide(event)])
+    agree("auto", [sw.parse(text) for text in texts[::-1]], [event, wide(event)])
+
+
+@given(narrow, st.data())
+def test_constants_spelled_as_variables_equal_the_oracle(case: Case, data: st.DataObject) -> None:
+    asked = [each for one in case.asked for each in (one, data.draw(with_variables(one)))]
+    agree("auto", asked, case.sent, operators=OPERATORS)
+
+
+@st.composite
+def with_variables(draw: st.DrawFn, subscription: Subscription) -> Subscription:
+    """The same with variables in the place of some constants, which must be equal to them."""
+    made = []
+    for conjunction in subscription.conjunctions:
+        atoms, limits = list[Atom](), list(conjunction.constraints)
+        for atom in conjunction.atoms:
+            if isinstance(atom, TriplePattern):
+                ends = []
+                for end in (atom.subject, atom.object):
+                    if isinstance(end, Constant) and draw(st.booleans()):
+                        limits.append(Test(Variable(f"v{50 + len(limits)}"), Equal(end)))
+                        end = Variable(f"v{49 + len(limits)}")
+                    ends.append(end)
+                atom = TriplePattern(ends[0], atom.property, ends[1])
+            atoms.append(atom)
+        made.append(Conjunction(tuple(atoms), tuple(limits)))
+    return replace(subscription, conjunctions=tuple(made))
 
 
 def test_an_event_after_a_large_one() -> None:

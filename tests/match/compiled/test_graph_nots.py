@@ -169,8 +169,8 @@ def test_a_not_is_left_to_the_oracle_where_not_all_is_said_around_it(text: str, 
 def test_a_constant_that_stands_twice_may_be_one_vertex_where_its_meaning_has_a_scope() -> None:
     draft, place = Draft(), Place("scopes")
     b, c = iri("http://x.org/b"), iri("http://x.org/c")
-    for each in (b, c):
-        draft.entity(each, "one", EntityKind.CONCEPT)
+    for concept in (b, c):
+        draft.entity(concept, "one", EntityKind.CONCEPT)
     draft.broader[c, b] = place
     draft.scopes[string("p")] = (("one",), place)
     known = Knowledge(draft.content())

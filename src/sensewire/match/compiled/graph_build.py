@@ -123,7 +123,6 @@ def _built(
     posted = np.flatnonzero(~proposed)
     own = begins[posted]
     chosen, ends, _ = triggers(codes, own, weights, seed)
-    steps, starts = programs(codes, own, weights, chosen, ends)
     keys = _keys(ends, seed)
     order = np.argsort(keys, kind="stable")
     sorted_keys, sorted_ends = keys[order], ends[order]
@@ -133,11 +132,16 @@ def _built(
         raise _ClashError
     heads = np.flatnonzero(is_first)
     counts = np.diff(np.append(heads, len(own))).astype(np.int64)
-    flags = _flags(codes, own, chosen)
     posting = np.repeat(np.arange(len(heads)), counts)
+    # A constant of one pattern may be a variable of another that must meet the same test.
+    variables = np.zeros(len(heads), np.int32)
+    np.bitwise_or.at(variables, posting, _variables(codes, own, chosen)[order])
+    bound = np.empty(len(own), np.int32)
+    bound[order] = variables[posting]
+    steps, starts = programs(codes, own, weights, chosen, ends, bound)
+    flags = _flags(codes, own, chosen)
     # A pattern whose trigger binds what need not be new is tried by itself.
     in_trie = (counts[posting] > long) & (flags[order] & ~FLAT_INJECTIVE == 0)
-    variables = _variables(codes, own, chosen)[order[heads]]
     trie_places = np.flatnonzero(in_trie)
     roots, root_of = np.unique(posting[trie_places], return_inverse=True)
     trie = Tries(order[trie_places], root_of.reshape(-1), len(roots), steps, starts)

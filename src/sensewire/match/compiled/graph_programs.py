@@ -272,9 +272,13 @@ def _nots_of(
 
 @kernel
 def programs(
-    codes: Array, begins: Array, weights: Array, chosen: Array, keys: Array
+    codes: Array, begins: Array, weights: Array, chosen: Array, keys: Array, bound: Array
 ) -> tuple[Array, Array]:
-    """The steps of all patterns after their triggers, one after another, and where each begins."""
+    """The steps of all patterns after their triggers, one after another, and where each begins.
+
+    `bound` are the ends of each trigger that its posting binds: what is a constant here may be a
+    variable of another pattern there, and has a slot all the same.
+    """
     patterns = len(begins)
     room, most, nots = _room(codes, begins)
     steps = np.empty((room, 3), np.int32)
@@ -298,17 +302,15 @@ def programs(
             done[edge] = False
         place = block + BLOCK + EDGE * chosen[pattern]
         subject, object = codes[place], codes[place + 2]
-        count = 0
         if subject < 0:
             slot[-subject - 1] = 0
-            count = 1
             but = keys[pattern, 0] - 1
             filled = _marked(codes, block, -subject - 1, slot, but, steps, filled)
         if object < 0 and slot[-object - 1] < 0:
-            slot[-object - 1] = count
+            slot[-object - 1] = bound[pattern] & 1
             but = keys[pattern, 2] - 1
             filled = _marked(codes, block, -object - 1, slot, but, steps, filled)
-            count += 1
+        count = int64((bound[pattern] & 1) + (bound[pattern] >> 1))
         filled = _joined(codes, block, -1, slot, steps, filled)
         if codes[at + CODE_NOTS]:
             tried[: codes[at + CODE_NOTS]] = False
