@@ -503,6 +503,35 @@ def test_subscriptions_that_come_and_go_between_batches() -> None:
     assert told_in_batch(engine, batch) == [["later at 0: -", "numbers at 0: -"]]
 
 
+@pytest.mark.parametrize(
+    ("questions", "record"),
+    [
+        (['(?x, "s", ?y) strict'], {"s": 1}),
+        (['(?x, "s", ?y) strict', "t = 1"], {"s": "text"}),
+        (["(?x, ?p, ?y)", "s.deep exists"], {"s": 1}),
+        (["not (?x, ?p, ?y)", "s.deep exists"], {"s": 1}),
+        (["wide = 1", "s.deep exists"], {"s": 1}),
+        (["wide = 1", "s.deep exists"], {"s": {"deep": 1}}),
+        (["wide = 1", "s.deep.deeper exists"], {"s": {"deep": 1}}),
+    ],
+)
+def test_attributes_that_no_predicate_names(
+    tmp_path: Path, questions: list[str], record: dict[str, Any]
+) -> None:
+    """Those of strict patterns; and where an attribute begins like one that somebody names."""
+    (tmp_path / "o.ttl").write_text(
+        "@prefix : <http://x.org/o#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
+        ":s rdfs:subPropertyOf :wide ."
+    )
+    for known in (Knowledge(), Knowledge.load(tmp_path / "o.ttl")):
+        columns = column_batch(**{name: [of] for name, of in record.items()})
+        for batch in (json_batch(record), columns):
+            engine = asking(*questions, known=known)
+            expected = told(engine, sw.Event.record(record))
+            assert told_in_batch(engine, batch) == [expected]
+            assert told_in_batch(engine, batch) == [expected]  # what was met is known now
+
+
 def test_numbers_that_are_looked_at_one_by_one_keep_their_kind() -> None:
     """An exact name stands for a number's text: `5` is no `5.0`, and 1e15 is not written so."""
     asked = ["a = 5", "a is a xsd:integer", "a is a xsd:double"]

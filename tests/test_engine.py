@@ -18,10 +18,11 @@ from sensewire.model.conditions import (
     Relation,
     Text,
     TextRelation,
+    Variable,
     meaning,
 )
 from sensewire.model.match import Match
-from sensewire.model.subscription import Conjunction, Predicate, Subscription
+from sensewire.model.subscription import Conjunction, Not, Predicate, Subscription, TriplePattern
 from sensewire.model.terms import term_of
 
 
@@ -104,6 +105,18 @@ def test_a_refused_subscription_leaves_nothing_behind() -> None:
     with pytest.raises(sw.SubscriptionError, match="the matcher does not take triple patterns"):
         engine.add(sw.parse("a = 1 or (?x, b, ?y)"), id="s")
     assert not engine.match(sw.Event.record({"a": 1}))
+    assert engine.add(sw.parse("a = 1"), id="s") == "s"
+
+
+def test_what_is_nested_too_deeply_is_refused(engine: sw.Engine) -> None:
+    property = meaning("p")
+    body = Conjunction((TriplePattern(Variable("x0"), property, Variable("x1")),))
+    for number in range(205):
+        edge = TriplePattern(Variable(f"x{number + 1}"), property, Variable(f"x{number + 2}"))
+        body = Conjunction((edge, Not(body)))
+    with pytest.raises(sw.SubscriptionError, match="the subscription is nested too deeply"):
+        engine.add(Subscription((body,)), id="s")
+    assert engine.statistics().clauses == 0
     assert engine.add(sw.parse("a = 1"), id="s") == "s"
 
 

@@ -158,7 +158,10 @@ class Engine:
                 f"a {type(subscription).__name__} is no subscription; make one with parse(text)"
             )
         with self._lock:
-            return self._added(subscription, self._new_id() if id is None else id)
+            try:
+                return self._added(subscription, self._new_id() if id is None else id)
+            except RecursionError:  # of texts, `parse` says so itself
+                raise SubscriptionError("the subscription is nested too deeply") from None
 
     def _added(self, subscription: Subscription, name: str) -> str:
         if not isinstance(name, str) or not name:
@@ -179,7 +182,7 @@ class Engine:
         try:
             for clause in clauses_of(subscription):
                 indexed.append(self._dispatch.add(clause))
-        except SubscriptionError:
+        except (SubscriptionError, RecursionError):
             for number, _ in indexed:
                 self._dispatch.remove(number)
             raise

@@ -1,4 +1,4 @@
-"""Keys that a scan met and that lead to no attribute which it looks for.
+"""Keys that a scan met and that lead to no attribute which it looks for, or only to one further on.
 
 Which names are asked for cannot always be listed: knowledge reads `Graduation Date` and
 `graduation_date` alike. So whoever knows is asked about each new key, once: the scanner's paths
@@ -15,11 +15,12 @@ _LONGEST = 4_096
 
 
 def strangers(paths: Paths, since: int) -> Iterator[str]:
-    """The dotted names of the keys without a node that were met after the first so many."""
+    """The dotted names of the keys without an attribute that were met after the first so many."""
     met = paths.met
     count = int(met.counts[ENTRIES])
     for entry in range(since, count):
-        if paths.node_met[entry] == NOWHERE:
+        reached = int(paths.node_met[entry])
+        if reached == NOWHERE or paths.attribute[reached] < 0:
             node = int(met.keys[entry])
             first = int(paths.start[node])
             path = paths.text[first : first + int(paths.length[node])].tobytes()

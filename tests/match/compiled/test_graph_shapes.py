@@ -10,9 +10,10 @@ import sensewire as sw
 from sensewire.engine import Engine
 from sensewire.knowledge.content import Draft, Place
 from sensewire.knowledge.knowledge import Knowledge
+from sensewire.knowledge.mappings import mapping_function
 from sensewire.model.batch import Batch
 from sensewire.model.event import Event, Fact, moment
-from sensewire.model.terms import HOME, Kind, iri, string, untyped
+from sensewire.model.terms import HOME, RDF_TYPE, Kind, iri, string, untyped
 from sensewire.testing.knowledge import function_of_one
 from tests.match.compiled.graph_cases import X, graph, wide
 from tests.match.test_layered import of
@@ -206,6 +207,29 @@ def test_strict_patterns_read_what_was_sent_alone() -> None:
         event = Event.record(sent)
         for each in (event, wide(event)):
             assert [match.subscription for match in engine.match(each)] == expected
+
+
+def test_a_class_that_a_function_derived_counts() -> None:
+    draft = Draft()
+    kind = mapping_function("kind", [("p", string("p"))], [(RDF_TYPE, "p == 'go' ? 'K' : 'L'")])
+    draft.mapping(kind, Place("here"))
+    known = Knowledge(draft.content())
+    engine, oracle = Engine(known), Engine(known, matcher="oracle")
+    for text in (
+        "(?x, r, ?y) and ?x is a K",
+        "(?x, r, ?y) and not ?x is a K",
+        "(?x, rdf:type, K)",
+    ):
+        engine.add(sw.parse(text), id=text)
+        oracle.add(sw.parse(text), id=text)
+    found = set()
+    for lines in (['a p "go"', "a r b"], ['a p "stop"', "a r b"], ['a p "go"', "a r b", "b a K"]):
+        event = graph(*lines)
+        for each in (event, wide(event)):
+            expected = [match.subscription for match in oracle.match(each)]
+            assert [match.subscription for match in engine.match(each)] == expected
+            found.update(expected)
+    assert len(found) == 3
 
 
 def others_like(event: Event) -> Iterator[Event]:

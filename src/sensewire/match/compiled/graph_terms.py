@@ -171,21 +171,19 @@ class TermRows:
             known = _Known(None, np.zeros(count, np.int32), np.zeros(count, np.uint8))
         of_facts = property if not more else property[property < len(terms)]
         codes = _unknown(of_facts, known.roles, _PROPERTY, count)
-        known.row_of[codes] = [self._row(term, _PROPERTY) for term in _some(terms, codes)]
+        known.row_of[codes] = self._rows_in(_some(terms, codes), _PROPERTY)
         of_vertices = [columns.subject, columns.object]
         if self._of_facts:
             of_vertices.append(columns.property)
-        for column in of_vertices:
-            codes = _unknown(column, known.roles, _VERTEX, count)
-            known.row_of[codes] = [self._row(term, _VERTEX) for term in _some(terms, codes)]
-        is_type = (self._rows.view[ROW * known.row_of + ROW_FLAGS] & IS_TYPE) != 0
-        if is_type.any():
-            is_type = np.concatenate((is_type, np.zeros(len(terms) + len(more) - count, np.bool_)))
-            for code in _unknown(columns.object[is_type[property]], known.roles, _CLASS, count):
-                self._row(terms[code], _CLASS)
+        codes = _unknown(np.concatenate(of_vertices), known.roles, _VERTEX, count)
+        known.row_of[codes] = self._rows_in(_some(terms, codes), _VERTEX)
         row_of = np.zeros(len(terms) + len(more), np.int32)
         row_of[:count] = known.row_of[:count]
         row_of[len(terms) :] = more
+        is_type = (self._rows.view[ROW * row_of + ROW_FLAGS] & IS_TYPE) != 0
+        if is_type.any():
+            for code in _unknown(columns.object[is_type[property]], known.roles, _CLASS, count):
+                self._row(terms[code], _CLASS)
         return row_of
 
     def _known_of(self, terms: LastingTerms) -> "_Known":
@@ -201,6 +199,14 @@ class TermRows:
             known = _Known(terms.lasting, row_of, roles)
         self._known = known
         return known
+
+    def _rows_in(self, terms: Sequence[Term], role: int) -> list[int]:
+        """The rows of terms, with what is asked for in a role: nearly all are known."""
+        roles = self._roles
+        return [
+            self._row(term, role) if row is None or not roles[row] >> role & 1 else row
+            for term, row in zip(terms, map(self._row_of.get, terms), strict=True)
+        ]
 
     def _row(self, term: Term, role: int) -> int:
         """The row of a term, with what is asked for in a role."""

@@ -287,6 +287,7 @@ class Vocabulary:
         if not self.reads_all:
             self.reads_all = True
             self.asked.append(("everything",))
+            self.version += 1
 
     def property_of(self, constant: Constant, strict: bool) -> int:
         """The number of an edge's property."""
@@ -364,7 +365,8 @@ class Vocabulary:
 
     def names(self) -> list[str]:
         """The names of properties, as attributes have them, without their synonyms."""
-        return self._attributes.names()
+        strictly = (term.text for term in self._strict_properties if term.kind is Kind.UNTYPED)
+        return [*self._attributes.names(), *strictly]
 
     @property
     def asks_for_all(self) -> bool:
