@@ -23,6 +23,7 @@ from sensewire.events.column_terms import compute
 from sensewire.events.nquads_table import ENTRIES, FULL, TermTable, code_of_canonical
 from sensewire.events.scanning import PADDING, Int32
 from sensewire.model import datatypes
+from sensewire.model.batch import LastingTerms
 from sensewire.model.facts import Ids
 from sensewire.model.terms import HOME, Kind, Term, blank, iri, language_string, literal
 
@@ -108,7 +109,7 @@ class TermDictionary:
         return addresses.cast(pa.large_string()).cast(pa.string())
 
 
-class ScopedTerms(Sequence[Term]):
+class ScopedTerms(LastingTerms):
     """The terms of a dictionary as it was, and behind them the blank nodes of some events."""
 
     def __init__(self, dictionary: TermDictionary, count: int, labels: Int32) -> None:

@@ -435,9 +435,12 @@ class Layered:
     def _graphs_of(self, batch: Batch) -> GraphEvents:
         """Events as the kernels of graphs read them."""
         columns = columns_of(batch)
-        codes = {term: code for code, term in enumerate(columns.terms)}
-        homes = [-1 if each.home is None else codes.get(each.home, -1) for each in batch.events]
-        return self._rows.encoded(columns, np.array(homes, np.int32))
+        homes = np.full(len(batch), -1, np.int32)
+        with_home = [row for row, event in enumerate(batch.events) if event.home is not None]
+        if with_home:
+            codes: dict[Term | None, int] = {term: at for at, term in enumerate(columns.terms)}
+            homes[with_home] = [codes.get(batch.events[row].home, -1) for row in with_home]
+        return self._rows.encoded(columns, homes)
 
     def _proposed(
         self, segment: Segment, events: Int32, places: Int32, proposals: dict[Segment, Proposals]

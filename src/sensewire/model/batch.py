@@ -11,10 +11,11 @@ rejected   row number of an event → why it cannot be matched
 events     the raw events, which the oracle and the operators read
 """
 
+from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,23 +28,22 @@ RAW = -1
 Codes = npt.NDArray[np.int32]
 
 
-@runtime_checkable
-class LastingTerms(Protocol):
+class LastingTerms(Sequence[Term]):
     """Terms whose codes last from batch to batch, so that what is known of them can be kept."""
 
     @property
+    @abstractmethod
     def lasting(self) -> Hashable:
         """Equal for terms that have the same codes, below `named`."""
-        ...
 
     @property
+    @abstractmethod
     def named(self) -> int:
         """Codes from here on are blank nodes, of one batch only."""
-        ...
 
+    @abstractmethod
     def some(self, codes: Sequence[int]) -> Sequence[Term]:
         """The terms of some codes below `named`, quicker than one by one."""
-        ...
 
 
 class FactColumns(NamedTuple):
