@@ -78,6 +78,7 @@ mixed = cases(
     graphs=wide_graphs(PROPERTIES, TERMS, 70) | dense_graphs(PROPERTIES, TERMS),
     patterns=2,
 )
+of_nots = cases(PROPERTIES, TERMS, WORDS, patterns=3, nots=1)
 any_graph = dense_graphs(PROPERTIES, TERMS)
 any_knowledge = knowledge(NAMES, PROPERTIES, FUNCTIONS)
 
@@ -108,6 +109,11 @@ def test_events_of_many_vertices_equal_the_oracle_with_knowledge(
     agree("auto", *case, knowledge=known, operators=OPERATORS)
 
 
+@given(of_nots, any_knowledge | st.just(Knowledge()))
+def test_nots_equal_the_oracle(case: Case, known: Knowledge) -> None:
+    agree("auto", *case, knowledge=known, operators=OPERATORS)
+
+
 of_tries = given(
     alike("p"),
     st.lists(dense_graphs(["p", "q"], [*TERMS, *TERMS[:4]], 6), min_size=2, max_size=3),
@@ -125,6 +131,13 @@ def test_patterns_that_begin_alike_equal_the_oracle(
 @settings(max_examples=4_000, deadline=None)
 @given(narrow, any_knowledge | st.just(Knowledge()))
 def test_many_more_patterns(case: Case, known: Knowledge) -> None:
+    agree("auto", *case, knowledge=known, operators=OPERATORS)
+
+
+@pytest.mark.long
+@settings(max_examples=10_000, deadline=None)
+@given(of_nots, any_knowledge | st.just(Knowledge()))
+def test_many_more_nots(case: Case, known: Knowledge) -> None:
     agree("auto", *case, knowledge=known, operators=OPERATORS)
 
 
