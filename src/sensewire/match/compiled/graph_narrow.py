@@ -57,6 +57,8 @@ from sensewire.match.compiled.graph_trie_search import search_trie
 from sensewire.match.compiled.jit import Array, Number, inlined, int32, int64, loop, uint64
 
 MOST_FACTS = 4_096
+MOST_SERVED = 2 * MOST_FACTS
+"""Facts and the properties that each serves, as pairs."""
 # Where things stand in the scratch of numbers
 NODES, SUBJECTS = 0, 128
 OBJECTS = SUBJECTS + MOST_FACTS
@@ -75,7 +77,12 @@ HITS = KEY_OBJECT + MOST_KEYS
 HIT_KEYS = HITS + MOST_KEYS
 HITS_SEEN = HIT_KEYS + MOST_KEYS
 SEEN_BITS = 11
-INTS = HITS_SEEN + (1 << SEEN_BITS)
+TYPED = HITS_SEEN + (1 << SEEN_BITS)
+SERVED_FACT = TYPED + MOST_FACTS
+SERVED_ASKED = SERVED_FACT + MOST_SERVED
+SERVED_FORTH = SERVED_ASKED + MOST_SERVED
+SERVED_BACK = SERVED_FORTH + MOST_SERVED
+INTS = SERVED_BACK + MOST_SERVED
 # In the scratch of words: keys, the hints of listed tests, the frames of searches
 HINTS = MOST_KEYS
 NOT_NARROW = -1
@@ -83,8 +90,8 @@ EVERY_KIND = sum(1 << (FORMS * kind) for kind in range(4))
 OF_OBJECT = 0b110 * EVERY_KIND
 OF_SUBJECT = 0b111 * EVERY_KIND
 """Forms of keys: one; those with a test for the object alone; those with the same subject."""
-COUNTS = 5
-MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS = range(COUNTS)
+COUNTS = 6
+MET_VERTICES, MET_TOUCHED, MET_PRESENT, MET_UNIONS, MET_LITERALS, MET_SERVED = range(COUNTS)
 """What an event came to."""
 
 
@@ -132,13 +139,17 @@ def _prepare(
     """The event as bits; the number of its vertices, or `NOT_NARROW`. `counts` says what to
     clear."""
     vertices, touched, present, listed, literals = 0, 0, 0, 0, uint64(0)
+    typed, served = 0, 0
     is_narrow = last - first <= MOST_FACTS
     facts = last - first if is_narrow else 0
     for fact in range(facts):
         row = row_of[property[first + fact]] * ROW
         ints[SUBJECTS + fact] = -1
         serves = rows[row + SERVES] < rows[row + SERVES_END]
-        if not serves and not rows[row + ROW_FLAGS] & IS_TYPE:
+        if rows[row + ROW_FLAGS] & IS_TYPE:
+            ints[TYPED + typed] = fact
+            typed += 1
+        elif not serves:
             continue
         ints[OBJECTS + fact] = -1
         for end in range(2 if serves else 1):  # a class that nobody leads to is no vertex
@@ -179,30 +190,18 @@ def _prepare(
                     lists[at], vertex, listed, touched, roles, hints, place, members, ints, longs
                 )
     if is_narrow:
-        for fact in range(facts):
-            if ints[SUBJECTS + fact] < 0:
-                continue
-            row = row_of[property[first + fact]] * ROW
-            if rows[row + ROW_FLAGS] & IS_TYPE:
-                vertex = ints[SUBJECTS + fact]
-                row = row_of[object[first + fact]] * ROW
-                begin, end = rows[row + AS_CLASS], rows[row + AS_CLASS_END]
-                if max(listed, touched) + end - begin > MOST_LISTED:
-                    is_narrow = False
-                    break
-                for at in range(begin, end):
-                    listed, touched = _met(
-                        lists[at],
-                        vertex,
-                        listed,
-                        touched,
-                        roles,
-                        hints,
-                        place,
-                        members,
-                        ints,
-                        longs,
-                    )
+        for number in range(typed):
+            fact = int64(ints[TYPED + number])
+            vertex = ints[SUBJECTS + fact]
+            row = row_of[object[first + fact]] * ROW
+            begin, end = rows[row + AS_CLASS], rows[row + AS_CLASS_END]
+            if max(listed, touched) + end - begin > MOST_LISTED:
+                is_narrow = False
+                break
+            for at in range(begin, end):
+                listed, touched = _met(
+                    lists[at], vertex, listed, touched, roles, hints, place, members, ints, longs
+                )
         for number in range(touched):
             operand = uint64(SLOTS + ints[TOUCHED + number])
             if place[operand] == UNIONS:
@@ -215,6 +214,7 @@ def _prepare(
     counts[MET_TOUCHED] = touched
     counts[MET_UNIONS] = unions
     counts[MET_PRESENT] = 0
+    counts[MET_SERVED] = 0
     counts[MET_LITERALS] = int64(literals)
     if not is_narrow:
         return NOT_NARROW
@@ -226,15 +226,22 @@ def _prepare(
         x, y = uint64(ints[SUBJECTS + fact]), uint64(ints[OBJECTS + fact])
         for at in range(rows[row + SERVES], rows[row + SERVES_END]):
             asked = 2 * lists[at]
+            counts[MET_PRESENT], counts[MET_SERVED] = present, served
+            if served == MOST_SERVED:
+                return NOT_NARROW
             if rows_of[asked] == 0:
                 if FIRST_ROWS + 2 * (present + 1) * stride > len(adjacent):
-                    counts[MET_PRESENT] = present
                     return NOT_NARROW
                 rows_of[asked] = FIRST_ROWS + 2 * present * stride
                 rows_of[asked + 1] = FIRST_ROWS + (2 * present + 1) * stride
                 ints[PRESENT + present] = asked
                 present += 1
             forth, back = uint64(rows_of[asked]), uint64(rows_of[asked + 1])
+            ints[SERVED_FACT + served] = fact
+            ints[SERVED_ASKED + served] = lists[at]
+            ints[SERVED_FORTH + served] = int32(forth + x)
+            ints[SERVED_BACK + served] = int32(back + y)
+            served += 1
             adjacent[forth + x] |= uint64(1) << y
             adjacent[back + y] |= uint64(1) << x
             adjacent[forth + uint64(EVERY)] |= uint64(1) << x
@@ -243,7 +250,7 @@ def _prepare(
             if unions:
                 _unite(forth, int64(x), y, place, adjacent, ints)
                 _unite(back, int64(y), x, place, adjacent, ints)
-    counts[MET_PRESENT] = present
+    counts[MET_PRESENT], counts[MET_SERVED] = present, served
     return vertices
 
 
@@ -262,32 +269,22 @@ def _unite(row: Number, vertex: Number, other: Number, place: Array, adjacent: A
 
 @inlined
 def _clear(
-    property: Array, first: Number, row_of: Array, rows: Array, lists: Array,
     local: Array, place: Array, members: Array, rows_of: Array, adjacent: Array, ints: Array,
-    counts: Array, facts: Number,
+    counts: Array,
 ) -> None:  # fmt: skip
     """As if the event had never been."""
-    if counts[MET_UNIONS] or not facts:
+    if counts[MET_UNIONS]:
         stride = UNIONS + counts[MET_UNIONS]
         for at in range(FIRST_ROWS, FIRST_ROWS + 2 * counts[MET_PRESENT] * stride):
             adjacent[at] = uint64(0)
-    else:
-        for fact in range(facts):
-            if ints[SUBJECTS + fact] < 0:
-                continue
-            row = row_of[property[first + fact]] * ROW
-            x, y = uint64(ints[SUBJECTS + fact]), uint64(ints[OBJECTS + fact])
-            for at in range(rows[row + SERVES], rows[row + SERVES_END]):
-                asked = 2 * lists[at]
-                forth, back = uint64(rows_of[asked]), uint64(rows_of[asked + 1])
-                adjacent[forth + x] = uint64(0)
-                adjacent[back + y] = uint64(0)
-                adjacent[forth + uint64(EVERY)] = uint64(0)
-                adjacent[back + uint64(EVERY)] = uint64(0)
+    for number in range(counts[MET_SERVED]):
+        adjacent[uint64(ints[SERVED_FORTH + number])] = uint64(0)
+        adjacent[uint64(ints[SERVED_BACK + number])] = uint64(0)
     for number in range(counts[MET_PRESENT]):
         asked = ints[PRESENT + number]
-        rows_of[asked] = 0
-        rows_of[asked + 1] = 0
+        for direction in range(2):
+            adjacent[uint64(rows_of[asked + direction]) + uint64(EVERY)] = uint64(0)
+            rows_of[asked + direction] = 0
     for number in range(counts[MET_TOUCHED]):
         operand = uint64(SLOTS + ints[TOUCHED + number])
         place[operand] = ABSENT
@@ -316,67 +313,58 @@ def _key(
 
 
 @inlined
-def _keys(
-    property: Array, first: Number, facts: Number, row_of: Array, rows: Array, lists: Array,
-    shapes: Array, seed: Number, ints: Array, longs: Array,
-) -> Number:  # fmt: skip
+def _keys(served: Number, shapes: Array, seed: Number, ints: Array, longs: Array) -> Number:
     """The keys that the event's facts are looked up under; `NOT_NARROW` where they are too many."""
     count = 0
-    for fact in range(facts):
-        vertex, other = ints[SUBJECTS + fact], ints[OBJECTS + fact]
-        if vertex < 0 or other < 0:
+    for number in range(served):
+        fact, asked = int64(ints[SERVED_FACT + number]), int64(ints[SERVED_ASKED + number])
+        shape = shapes[asked] if asked < len(shapes) else int64(0)
+        if shape == 0:
             continue
+        vertex, other = ints[SUBJECTS + fact], ints[OBJECTS + fact]
         loops = vertex == other
-        row = row_of[property[first + fact]] * ROW
-        for at in range(rows[row + SERVES], rows[row + SERVES_END]):
-            asked = lists[at]
-            shape = shapes[asked] if asked < len(shapes) else int64(0)
-            if shape == 0:
+        bit = hint_bit(asked)
+        if shape & EVERY_KIND:
+            count = _key(0, asked, 0, 0, shape, loops, fact, seed, ints, longs, count)
+        for of_two in range(1, 3):  # a constant, a class
+            if shape & OF_OBJECT == 0:
+                break
+            two = ints[HEADS + VERTICES * (of_two - 1) + other]
+            while two >= 0:
+                if (longs[HINTS + 2 * two + AS_OBJECT] >> bit) & uint64(1):
+                    count = _key(
+                        0, asked, ints[LISTED + two] + 1, of_two, shape, loops, fact, seed,
+                        ints, longs, count,
+                    )  # fmt: skip
+                two = ints[NEXT + two]
+        for of_one in range(1, 3):
+            form = 3 * of_one
+            if (shape >> form) & OF_SUBJECT == 0:
                 continue
-            bit = hint_bit(asked)
-            if shape & EVERY_KIND:
-                count = _key(0, asked, 0, 0, shape, loops, fact, seed, ints, longs, count)
-            for of_two in range(1, 3):  # a constant, a class
-                if shape & OF_OBJECT == 0:
-                    break
-                two = ints[HEADS + VERTICES * (of_two - 1) + other]
-                while two >= 0:
-                    if (longs[HINTS + 2 * two + AS_OBJECT] >> bit) & uint64(1):
-                        count = _key(
-                            0, asked, ints[LISTED + two] + 1, of_two, shape, loops, fact, seed,
-                            ints, longs, count,
-                        )  # fmt: skip
-                    two = ints[NEXT + two]
-            for of_one in range(1, 3):
-                form = 3 * of_one
-                if (shape >> form) & OF_SUBJECT == 0:
-                    continue
-                one = ints[HEADS + VERTICES * (of_one - 1) + vertex]
-                while one >= 0:
-                    word, test = longs[HINTS + 2 * one + AS_SUBJECT], ints[LISTED + one] + 1
-                    if (word >> bit) & uint64(1):
-                        count = _key(
-                            test, asked, 0, form, shape, loops, fact, seed, ints, longs, count
-                        )
-                    own_bit = bit ^ uint64(ints[HINT_BIT + one])
-                    for of_two in range(1, 3):
-                        if (shape >> (form + of_two)) & EVERY_KIND == 0:
-                            continue
-                        two = ints[HEADS + VERTICES * (of_two - 1) + other]
-                        while two >= 0:
-                            if is_hint_of_object(of_one, of_two):
-                                hint = longs[HINTS + 2 * two + AS_OBJECT] >> own_bit
-                            else:
-                                hint = word >> (bit ^ uint64(ints[HINT_BIT + two]))
-                            if hint & uint64(1):
-                                count = _key(
-                                    test, asked, ints[LISTED + two] + 1, form + of_two, shape,
-                                    loops, fact, seed, ints, longs, count,
-                                )  # fmt: skip
-                            two = ints[NEXT + two]
-                    one = ints[NEXT + one]
-            if count > MOST_KEYS:
-                return NOT_NARROW
+            one = ints[HEADS + VERTICES * (of_one - 1) + vertex]
+            while one >= 0:
+                word, test = longs[HINTS + 2 * one + AS_SUBJECT], ints[LISTED + one] + 1
+                if (word >> bit) & uint64(1):
+                    count = _key(test, asked, 0, form, shape, loops, fact, seed, ints, longs, count)
+                own_bit = bit ^ uint64(ints[HINT_BIT + one])
+                for of_two in range(1, 3):
+                    if (shape >> (form + of_two)) & EVERY_KIND == 0:
+                        continue
+                    two = ints[HEADS + VERTICES * (of_two - 1) + other]
+                    while two >= 0:
+                        if is_hint_of_object(of_one, of_two):
+                            hint = longs[HINTS + 2 * two + AS_OBJECT] >> own_bit
+                        else:
+                            hint = word >> (bit ^ uint64(ints[HINT_BIT + two]))
+                        if hint & uint64(1):
+                            count = _key(
+                                test, asked, ints[LISTED + two] + 1, form + of_two, shape,
+                                loops, fact, seed, ints, longs, count,
+                            )  # fmt: skip
+                        two = ints[NEXT + two]
+                one = ints[NEXT + one]
+        if count > MOST_KEYS:
+            return NOT_NARROW
     return count
 
 
@@ -477,20 +465,13 @@ def match_narrow(
             roles, hints, local, place, members, rows_of, adjacent, ints, longs, counts,
         )  # fmt: skip
         literals = uint64(counts[MET_LITERALS])
-        facts = last - first if last - first <= MOST_FACTS else 0
         count = NOT_NARROW
         if vertices >= 0:
-            count = _keys(
-                property, first, facts, row_of, rows, lists, shapes, sizes[SIZE_SEED], ints,
-                longs,
-            )  # fmt: skip
+            count = _keys(counts[MET_SERVED], shapes, sizes[SIZE_SEED], ints, longs)
         if count < 0:
             over[left] = event
             left += 1
-            _clear(
-                property, first, row_of, rows, lists, local, place, members, rows_of,
-                adjacent, ints, counts, 0,
-            )  # fmt: skip
+            _clear(local, place, members, rows_of, adjacent, ints, counts)
             continue
         now = stamp + event - begin
         hits = _hits(table, postings, sizes[SIZE_SHIFT], count, now, ints, longs)
@@ -543,10 +524,7 @@ def match_narrow(
         for pair in range(before, filled):
             out_event[pair] = event
             pairs_say |= out_place[pair] & ~PATTERN_MASK
-        _clear(
-            property, first, row_of, rows, lists, local, place, members, rows_of,
-            adjacent, ints, counts, facts,
-        )  # fmt: skip
+        _clear(local, place, members, rows_of, adjacent, ints, counts)
         if is_full:
             return filled, event, left, listed_rows, pairs_say
     return filled, end, left, listed_rows, pairs_say
