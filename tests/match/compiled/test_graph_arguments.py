@@ -3,6 +3,8 @@
 Planted and caught here: a length of the array before; a kind that is not looked at.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -10,13 +12,24 @@ from sensewire.match.compiled.graph_arguments import addresses, arrays_at
 from sensewire.match.compiled.jit import Array, Number, loop
 
 KINDS = (np.int32, np.uint8, np.float64)
-_arrays_at = arrays_at(KINDS)
+
+
+class Three(NamedTuple):
+    """Arrays by their names."""
+
+    first: Array
+    second: Array
+    third: Array
+
+
+_arrays_at = arrays_at(Three, KINDS)
 
 
 @loop
 def summed(written: Array, sums: Array) -> Number:
     """The sum of each array; the last item of the first is set to 0."""
-    first, second, third = _arrays_at(written)
+    made = _arrays_at(written)
+    first, second, third = made.first, made.second, made.third
     sums[:] = 0
     for each in first:
         sums[0] += each

@@ -2,7 +2,8 @@
 
 Handing an array to a kernel takes some 40 ns, as long as trying a pattern, and kernels of graphs
 take dozens: tables and room that are the same from call to call. So they are written down once, as
-numbers in an array, and a kernel makes arrays of them again.
+numbers in an array, and a kernel makes arrays of them again. One kernel calls another in the same
+way, since seven words an array are too many to be copied for each fact that fits something.
 """
 
 from collections.abc import Sequence
@@ -21,8 +22,9 @@ _types: Any = types
 _arrays: Any = arrayobj
 
 
-def arrays_at(kinds: Sequence[type]) -> Any:
-    """What a kernel calls with what `addresses` wrote down, to have arrays of these kinds again."""
+def arrays_at(named: type, kinds: Sequence[type]) -> Any:
+    """What a kernel calls with what `addresses` wrote down, to have arrays of these kinds again, by
+    the names of a `NamedTuple`."""
     arrays = [_types.Array(from_dtype(np.dtype(kind)), 1, "C") for kind in kinds]
 
     @instruction
@@ -49,7 +51,7 @@ def arrays_at(kinds: Sequence[type]) -> Any:
                 made.append(one._getvalue())
             return context.make_tuple(builder, signature.return_type, made)
 
-        return _types.Tuple(arrays)(written), code
+        return _types.NamedTuple(arrays, named)(written), code
 
     return unpacked
 

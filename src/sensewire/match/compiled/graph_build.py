@@ -59,27 +59,13 @@ from sensewire.match.compiled.graph_layout import (
     key_of,
 )
 from sensewire.match.compiled.graph_programs import programs, wholes
+from sensewire.match.compiled.graph_room import Tables
 from sensewire.match.compiled.graph_tries import Tries
 from sensewire.match.compiled.graph_triggers import CONSTANT, triggers
 from sensewire.match.compiled.jit import Array, Number, inlined, int64, kernel, uint64
 
 LONG = 32
-NAMES = (
-    "sizes",
-    "table",
-    "postings",
-    "shapes",
-    "roles",
-    "hints",
-    "nodes",
-    "links",
-    "tails",
-    "listed",
-    "ends",
-    "in_trie",
-    "wholes",
-    "whole_at",
-)
+NAMES = Tables._fields
 """The tables, in the order in which kernels take them."""
 SIZE_PATTERNS, SIZE_SHIFT, SIZE_SEED, SIZE_NODES, SIZE_STEPS, SIZE_WITHOUT_PIVOT = range(6)
 # Flags of a flat pattern

@@ -36,13 +36,8 @@ from sensewire.match.compiled.graph_layout import (
     SLOTS,
     VERTICES,
 )
-from sensewire.match.compiled.graph_narrow import (
-    COUNTS,
-    INTS,
-    ROOM_KINDS,
-    TABLE_KINDS,
-    match_narrow,
-)
+from sensewire.match.compiled.graph_narrow import COUNTS, INTS, match_narrow
+from sensewire.match.compiled.graph_room import ROOM_KINDS, TABLE_KINDS, Room
 from sensewire.match.compiled.graph_run import FRAMES
 from sensewire.match.compiled.graph_terms import GraphEvents
 from sensewire.match.compiled.graph_triggers import triggers
@@ -265,7 +260,7 @@ class GraphIndex:
         """Be ready to match some events."""
         shared = scratch.shared
         shared.make_room(events)
-        room = (
+        room = Room(
             shared.local, shared.place, shared.members, shared.rows_of, shared.adjacent,
             shared.ints, scratch.longs, shared.floats, scratch.stamps, scratch.spent,
             scratch.states, shared.counts, scratch.survivors, scratch.frames, scratch.choices,

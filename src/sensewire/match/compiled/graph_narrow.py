@@ -7,9 +7,6 @@ An event that does not fit is left to `graph_wide`. Everything that an event wro
 after it, so that an event costs what it holds, however large the index is.
 """
 
-import numpy as np
-
-from sensewire.match.compiled.graph_arguments import arrays_at
 from sensewire.match.compiled.graph_bits import read_ahead
 from sensewire.match.compiled.graph_build import SIZE_PATTERNS, SIZE_SEED, SIZE_SHIFT
 from sensewire.match.compiled.graph_layout import (
@@ -51,6 +48,7 @@ from sensewire.match.compiled.graph_layout import (
     is_hint_of_object,
     key_of,
 )
+from sensewire.match.compiled.graph_room import room_at, tables_at
 from sensewire.match.compiled.graph_run import MOST_KEYS, MOST_LISTED
 from sensewire.match.compiled.graph_search import list_rows, search_flat, search_whole
 from sensewire.match.compiled.graph_trie_search import search_trie
@@ -419,20 +417,6 @@ def _hits(
     return kept
 
 
-TABLE_KINDS = (
-    *(np.int64, np.uint64, np.int32, np.int64, np.uint8, np.uint64),
-    *8 * (np.int32,),
-)  # fmt: skip
-"""Of the tables, by their `NAMES`."""
-ROOM_KINDS = (
-    *(np.int32, np.uint8, np.uint64, np.int32, np.uint64, np.int32, np.uint64, np.float64),
-    *(np.int32, np.int64, np.int64, np.int64, np.int32, np.int32, np.uint64, np.int32),
-    *(np.int32, np.int32, np.int32, np.int64, np.int32),
-)
-"""Of the room that a thread has."""
-_tables_at, _room_at = arrays_at(TABLE_KINDS), arrays_at(ROOM_KINDS)
-
-
 @loop
 def match_narrow(
     tables: Array, written_room: Array,
@@ -444,15 +428,10 @@ def match_narrow(
     """Match the events from `begin` on; how many pairs are filled, the event that it stopped before
     (for want of room), how many were left out, which `over` then lists, how many rows are listed,
     and what pairs say beside their patterns."""
-    (
-        sizes, table, postings, shapes, roles, hints, nodes, links, tails, listed, ends, in_trie,
-        wholes, whole_at,
-    ) = _tables_at(tables)  # fmt: skip
-    (
-        local, place, members, rows_of, adjacent, ints, longs, floats,
-        stamps, spent, states, counts, survivors, frames, choices, program,
-        out_event, out_place, row_words, row_starts, over,
-    ) = _room_at(written_room)  # fmt: skip
+    index, own = tables_at(tables), room_at(written_room)
+    sizes, postings, wholes, whole_at = index.sizes, index.postings, index.wholes, index.whole_at
+    ints, longs, counts = own.ints, own.longs, own.counts
+    out_event, out_place = own.out_event, own.out_place
     filled, listed_rows, pairs_say = 0, 0, 0
     left = 0
     room = len(out_place)
@@ -462,44 +441,40 @@ def match_narrow(
         first, last = offsets[event], offsets[event + 1]
         vertices = _prepare(
             subject, property, object, first, last, homes[event], row_of, rows, lists,
-            roles, hints, local, place, members, rows_of, adjacent, ints, longs, counts,
+            index.roles, index.hints, own.local, own.place, own.members, own.rows_of, own.adjacent,
+            ints, longs, counts,
         )  # fmt: skip
         literals = uint64(counts[MET_LITERALS])
         count = NOT_NARROW
         if vertices >= 0:
-            count = _keys(counts[MET_SERVED], shapes, sizes[SIZE_SEED], ints, longs)
+            count = _keys(counts[MET_SERVED], index.shapes, sizes[SIZE_SEED], ints, longs)
         if count < 0:
-            over[left] = event
+            own.over[left] = event
             left += 1
-            _clear(local, place, members, rows_of, adjacent, ints, counts)
+            _clear(own.local, own.place, own.members, own.rows_of, own.adjacent, ints, counts)
             continue
         now = stamp + event - begin
-        hits = _hits(table, postings, sizes[SIZE_SHIFT], count, now, ints, longs)
+        hits = _hits(index.table, postings, sizes[SIZE_SHIFT], count, now, ints, longs)
         before = filled
         for hit in range(hits):
             at, fact = ints[HITS + hit], ints[HIT_KEYS + hit]
             x, y = ints[SUBJECTS + fact], ints[OBJECTS + fact]
             if postings[at + 3] >> COUNT_SHIFT:
                 filled = search_flat(
-                    at, x, y, postings, place, members, rows_of, adjacent, literals,
-                    row_of, rows, numbers, filters, bounds, ints, longs, floats,
-                    stamps, spent, ints[_seen_at(at)] & 1, now, budget, out_place, filled,
+                    at, x, y, postings, own, literals, row_of, rows, numbers, filters,
+                    bounds, ints[_seen_at(at)] & 1, now, budget, filled,
                 )  # fmt: skip
             if postings[at + 3] & HAS_TRIE:
                 filled = search_trie(
-                    at, x, y, postings, nodes, links, tails, listed, ends, in_trie,
-                    place, members, rows_of, adjacent, literals,
-                    row_of, rows, numbers, filters, bounds, ints, longs, floats,
-                    stamps, spent, states, now, budget, survivors, frames, choices, program,
-                    out_place, filled,
+                    at, x, y, tables, written_room, literals, row_of, rows, numbers, filters,
+                    bounds, now, budget, filled,
                 )  # fmt: skip
         if len(proposed_until):
             for proposal in range(proposed_until[event], proposed_until[event + 1]):
-                if stamps[proposed[proposal]] != now:
+                if own.stamps[proposed[proposal]] != now:
                     filled = search_whole(
-                        proposed[proposal], wholes, whole_at, place, members, rows_of, adjacent,
-                        literals, row_of, rows, numbers, filters, bounds, ints, longs, floats,
-                        stamps, now, budget, out_place, filled,
+                        proposed[proposal], tables, written_room, literals, row_of, rows, numbers,
+                        filters, bounds, now, budget, filled,
                     )  # fmt: skip
         is_full = False
         if len(whole_at):
@@ -510,9 +485,8 @@ def match_narrow(
                 if at >= 0 and wholes[at + WHOLE_SELECTED] and is_sure:
                     out_place[pair] |= SELECTS
                     made = list_rows(
-                        pair, event, wholes, whole_at, place, members, rows_of, adjacent,
-                        literals, row_of, rows, numbers, filters, bounds, ints, longs, floats,
-                        budget, out_place, row_words, row_starts, listed_rows,
+                        pair, event, tables, written_room, literals, row_of, rows, numbers,
+                        filters, bounds, budget, listed_rows,
                     )  # fmt: skip
                     if made < 0:
                         is_full = True
@@ -524,7 +498,7 @@ def match_narrow(
         for pair in range(before, filled):
             out_event[pair] = event
             pairs_say |= out_place[pair] & ~PATTERN_MASK
-        _clear(local, place, members, rows_of, adjacent, ints, counts)
+        _clear(own.local, own.place, own.members, own.rows_of, own.adjacent, ints, counts)
         if is_full:
             return filled, event, left, listed_rows, pairs_say
     return filled, end, left, listed_rows, pairs_say

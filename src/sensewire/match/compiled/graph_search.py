@@ -22,6 +22,7 @@ from sensewire.match.compiled.graph_layout import (
     WHOLE_STEPS,
     WHOLE_UNTIL,
 )
+from sensewire.match.compiled.graph_room import Room, room_at, tables_at
 from sensewire.match.compiled.graph_run import (
     FROM_START,
     bound,
@@ -37,11 +38,9 @@ from sensewire.match.compiled.jit import Array, Number, inlined, int64, loop, ui
 
 @inlined
 def search_flat(
-    at: Number, x: Number, y: Number, postings: Array, place: Array, members: Array,
-    rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
-    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array,
-    stamps: Array, spent: Array, again: Number,
-    now: Number, budget: Number, out_place: Array, filled: Number,
+    at: Number, x: Number, y: Number, postings: Array, own: Room, literals: Number,
+    row_of: Array, rows: Array, numbers: Array, filters: Array, bounds: Array, again: Number,
+    now: Number, budget: Number, filled: Number,
 ) -> Number:  # fmt: skip
     """Try the patterns of a posting one after another; how many pairs are filled then.
 
@@ -49,7 +48,7 @@ def search_flat(
     `again`.
     """
     variables, count = postings[at + 3] & 3, postings[at + 3] >> COUNT_SHIFT
-    bound(x, y, variables, place, members)
+    bound(x, y, variables, own.place, own.members)
     to = uint64(at + POSTING)
     if postings[at + 3] & HAS_TRIE:
         to += uint64(TRIE)
@@ -60,79 +59,85 @@ def search_flat(
         first = to + uint64(FLAT)
         to = first + uint64(3) * uint64(steps)
         if again:
-            if stamps[number] == now:
+            if own.stamps[number] == now:
                 continue
-            left = left_of(number, spent, now, budget)
+            left = left_of(number, own.spent, now, budget)
         outcome, doubtful, taken = NO, False, 0
         if flags & FLAT_PLAIN:
             outcome, taken = run_plainly(
-                postings, first, steps, left, place, members, rows_of, adjacent, longs
-            )
+                postings, first, steps, left, own.place, own.members, own.rows_of, own.adjacent,
+                own.longs,
+            )  # fmt: skip
         else:
             used, is_free = uint64(0), True
             if flags & FLAT_INJECTIVE:
-                used, is_free = used_by_trigger(x, y, variables, flags, members, literals)
+                used, is_free = used_by_trigger(x, y, variables, flags, own.members, literals)
                 if not is_free:
                     continue
             outcome, doubtful, taken = run(
-                postings, first, steps, used, left, FROM_START, place, members, rows_of, adjacent,
-                literals, ints, row_of, rows, numbers, filters, bounds, longs, floats,
+                postings, first, steps, used, left, FROM_START, own.place, own.members,
+                own.rows_of, own.adjacent, literals, own.ints, row_of, rows, numbers, filters,
+                bounds, own.longs, own.floats,
             )  # fmt: skip
         if outcome:
             said = number | (DOUBTFUL if doubtful else 0) | (OVER_BUDGET if outcome == OVER else 0)
-            out_place[filled] = said
+            own.out_place[filled] = said
             filled += 1
         if again:
             if outcome:
-                stamps[number] = now
+                own.stamps[number] = now
             else:
-                spend(number, taken, spent, now)
+                spend(number, taken, own.spent, now)
     return filled
 
 
 @loop
 def search_whole(
-    number: Number, wholes: Array, whole_at: Array, place: Array, members: Array,
-    rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
-    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array, stamps: Array,
-    now: Number, budget: Number, out_place: Array, filled: Number,
+    number: Number, tables: Array, written_room: Array, literals: Number, row_of: Array,
+    rows: Array, numbers: Array, filters: Array, bounds: Array, now: Number, budget: Number,
+    filled: Number,
 ) -> Number:  # fmt: skip
     """Try a pattern without a trigger; how many pairs are filled then."""
-    at = int64(whole_at[number])
+    index, own = tables_at(tables), room_at(written_room)
+    wholes, at = index.wholes, int64(index.whole_at[number])
     outcome, doubtful, _ = run(
         wholes, at + WHOLE + wholes[at + WHOLE_SELECTED], wholes[at + WHOLE_STEPS],
-        used_at_first(wholes[at + WHOLE_FLAGS], members, literals), budget, FROM_START, place,
-        members, rows_of, adjacent, literals, ints, row_of, rows, numbers, filters, bounds, longs,
-        floats,
+        used_at_first(wholes[at + WHOLE_FLAGS], own.members, literals), budget, FROM_START,
+        own.place, own.members, own.rows_of, own.adjacent, literals, own.ints, row_of, rows,
+        numbers, filters, bounds, own.longs, own.floats,
     )  # fmt: skip
     if outcome:
         said = number | (DOUBTFUL if doubtful else 0) | (OVER_BUDGET if outcome == OVER else 0)
-        out_place[filled] = said
+        own.out_place[filled] = said
         filled += 1
-        stamps[number] = now
+        own.stamps[number] = now
     return filled
 
 
 @loop
 def list_rows(
-    pair: Number, event: Number, wholes: Array, whole_at: Array, place: Array, members: Array,
-    rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
-    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array, budget: Number,
-    out_place: Array, row_words: Array, row_starts: Array, listed: Number,
+    pair: Number, event: Number, tables: Array, written_room: Array, literals: Number,
+    row_of: Array, rows: Array, numbers: Array, filters: Array, bounds: Array, budget: Number,
+    listed: Number,
 ) -> Number:  # fmt: skip
     """Write the rows of a pair that was found, the same one perhaps several times; how many rows
     there are then, or −1 for want of room. A pair that turns out to be doubtful, or too costly,
     says so."""
+    index, own = tables_at(tables), room_at(written_room)
+    wholes, out_place, row_words, row_starts = (
+        index.wholes, own.out_place, own.row_words, own.row_starts,
+    )  # fmt: skip
     number = out_place[pair] & PATTERN_MASK
-    at = int64(whole_at[number])
+    at = int64(index.whole_at[number])
     steps, selected = wholes[at + WHOLE_STEPS], wholes[at + WHOLE_SELECTED]
-    used = used_at_first(wholes[at + WHOLE_FLAGS], members, literals)
+    used = used_at_first(wholes[at + WHOLE_FLAGS], own.members, literals)
     resumed = int64(FROM_START)
     left = budget
     while True:
         outcome, doubtful, taken = run(
-            wholes, at + WHOLE + selected, steps, used, left, resumed, place, members, rows_of,
-            adjacent, literals, ints, row_of, rows, numbers, filters, bounds, longs, floats,
+            wholes, at + WHOLE + selected, steps, used, left, resumed, own.place, own.members,
+            own.rows_of, own.adjacent, literals, own.ints, row_of, rows, numbers, filters, bounds,
+            own.longs, own.floats,
         )  # fmt: skip
         left -= taken
         if outcome == OVER:
@@ -149,7 +154,7 @@ def list_rows(
         row_words[word] = event
         row_words[word + 1] = number
         for each in range(selected):
-            row_words[word + 2 + each] = ints[place[wholes[at + WHOLE + each]]]
+            row_words[word + 2 + each] = own.ints[own.place[wholes[at + WHOLE + each]]]
         listed += 1
         row_starts[listed] = word + 2 + selected
         resumed = int64(wholes[at + WHOLE_UNTIL])

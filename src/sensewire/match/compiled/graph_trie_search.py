@@ -18,6 +18,7 @@ from sensewire.match.compiled.graph_layout import (
     SLOT_MASK,
     WHAT_SHIFT,
 )
+from sensewire.match.compiled.graph_room import room_at, tables_at
 from sensewire.match.compiled.graph_run import (
     FROM_START,
     SEEN_FROM,
@@ -53,39 +54,38 @@ def program_of(node: Number, nodes: Array, links: Array, tails: Array, program: 
 
 @loop
 def _one_by_one(
-    at: Number, x: Number, y: Number, postings: Array, nodes: Array, links: Array, tails: Array,
-    ends: Array, in_trie: Array, place: Array, members: Array,
-    rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
-    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array,
-    stamps: Array, spent: Array, states: Array,
-    now: Number, budget: Number, program: Array, out_place: Array, filled: Number,
+    at: Number, x: Number, y: Number, tables: Array, written_room: Array, literals: Number,
+    row_of: Array, rows: Array, numbers: Array, filters: Array, bounds: Array, now: Number,
+    budget: Number, filled: Number,
 ) -> Number:  # fmt: skip
     """Try the patterns of a trie each by itself, so that a costly one harms no other."""
+    index, own = tables_at(tables), room_at(written_room)
+    postings, ends = index.postings, index.ends
     variables = postings[at + 3] & 3
     trie = at + POSTING
     for entry in range(postings[trie + 1], postings[trie + 2]):
-        number = in_trie[entry]
-        if stamps[number] == now or was_found(int64(ends[entry]), states, now):
+        number = index.in_trie[entry]
+        if own.stamps[number] == now or was_found(int64(ends[entry]), own.states, now):
             continue
-        steps = program_of(int64(ends[entry]), nodes, links, tails, program)
-        bound(x, y, variables, place, members)
+        steps = program_of(int64(ends[entry]), index.nodes, index.links, index.tails, own.program)
+        bound(x, y, variables, own.place, own.members)
         used, is_free = uint64(0), True
         if postings[at + 1] & DISTINCT:
-            used, is_free = used_by_trigger(x, y, variables, 0, members, literals)
+            used, is_free = used_by_trigger(x, y, variables, 0, own.members, literals)
             if not is_free:
                 continue
         outcome, doubtful, taken = run(
-            program, 0, steps, used, left_of(number, spent, now, budget), FROM_START, place,
-            members, rows_of, adjacent, literals, ints, row_of, rows, numbers, filters, bounds,
-            longs, floats,
+            own.program, 0, steps, used, left_of(number, own.spent, now, budget), FROM_START,
+            own.place, own.members, own.rows_of, own.adjacent, literals, own.ints, row_of, rows,
+            numbers, filters, bounds, own.longs, own.floats,
         )  # fmt: skip
         if outcome:
             said = number | (DOUBTFUL if doubtful else 0) | (OVER_BUDGET if outcome == OVER else 0)
-            out_place[filled] = said
+            own.out_place[filled] = said
             filled += 1
-            stamps[number] = now
+            own.stamps[number] = now
         else:
-            spend(number, taken, spent, now)
+            spend(number, taken, own.spent, now)
     return filled
 
 
@@ -141,13 +141,9 @@ def own_found(node: Number, nodes: Array, links: Array, states: Array, now: Numb
 
 @loop
 def search_trie(
-    at: Number, x: Number, y: Number, postings: Array, nodes: Array, links: Array, tails: Array,
-    listed: Array, ends: Array, in_trie: Array, place: Array, members: Array,
-    rows_of: Array, adjacent: Array, literals: Number, row_of: Array, rows: Array, numbers: Array,
-    filters: Array, bounds: Array, ints: Array, longs: Array, floats: Array,
-    stamps: Array, spent: Array,
-    states: Array, now: Number, budget: Number, survivors: Array, frames: Array, choices: Array,
-    program: Array, out_place: Array, filled: Number,
+    at: Number, x: Number, y: Number, tables: Array, written_room: Array, literals: Number,
+    row_of: Array, rows: Array, numbers: Array, filters: Array, bounds: Array, now: Number,
+    budget: Number, filled: Number,
 ) -> Number:  # fmt: skip
     """Try all patterns of a trie; how many pairs are filled then.
 
@@ -158,12 +154,17 @@ def search_trie(
     an open node's begin and end, and which it is; `choices` has, for each survivor and then for
     each open node, where its vertex may be, and the vertices that are used.
     """
+    index, own = tables_at(tables), room_at(written_room)
+    postings, nodes, links, tails = index.postings, index.nodes, index.links, index.tails
+    place, members, rows_of, adjacent = own.place, own.members, own.rows_of, own.adjacent
+    states, survivors, frames, choices = own.states, own.survivors, own.frames, own.choices
+    spent, listed, out_place = own.spent, index.listed, own.out_place
     one, two = uint64(1), uint64(2)
     all_found = int64(now) << 32
     root = int64(postings[at + POSTING])
     if _is_done(root, states, now):
         return filled
-    of_trie = len(stamps) + root
+    of_trie = len(own.stamps) + root
     patterns = int64(postings[at + POSTING + 2] - postings[at + POSTING + 1])
     limit = left_of(of_trie, spent, now, budget + SEEN_FROM * patterns)
     is_over = limit <= 0
@@ -198,8 +199,8 @@ def search_trie(
             slot = what & uint64(SLOT_MASK)
             if slot - uint64(FILTER) < uint64(NEGATED - FILTER):
                 verdict = filtered(
-                    nodes[step], nodes[step + one], slot, place, members, ints, row_of, rows,
-                    numbers, filters, bounds, floats,
+                    nodes[step], nodes[step + one], slot, place, members, own.ints, row_of, rows,
+                    numbers, filters, bounds, own.floats,
                 )  # fmt: skip
                 domain = uint64(verdict)
                 if verdict == MAYBE:
@@ -247,8 +248,8 @@ def search_trie(
                     if steps > 0:
                         outcome, doubtful, more = run(
                             tails, 3 * tail, steps, used, limit - taken, FROM_START, place,
-                            members, rows_of, adjacent, literals, ints, row_of, rows, numbers,
-                            filters, bounds, longs, floats,
+                            members, rows_of, adjacent, literals, own.ints, row_of, rows,
+                            numbers, filters, bounds, own.longs, own.floats,
                         )  # fmt: skip
                         holds = outcome == YES
                         taken += more
@@ -286,7 +287,6 @@ def search_trie(
         frames[3 * depth + 1] = frames[3 * (depth - 1) + 1]
     spend(of_trie, max(taken, limit) + 1, spent, now)
     return _one_by_one(
-        at, x, y, postings, nodes, links, tails, ends, in_trie, place, members, rows_of,
-        adjacent, literals, row_of, rows, numbers, filters, bounds, ints, longs, floats, stamps,
-        spent, states, now, budget, program, out_place, filled,
+        at, x, y, tables, written_room, literals, row_of, rows, numbers, filters, bounds, now,
+        budget, filled,
     )  # fmt: skip
