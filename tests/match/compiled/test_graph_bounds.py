@@ -369,6 +369,28 @@ def test_more_facts_than_fit_with_few_vertices() -> None:
     checked(engine, event_of(facts), 2)
 
 
+def test_an_event_that_is_left_half_way_leaves_nothing_behind() -> None:
+    """Of more properties than there are rows for, and of facts that serve more than can be noted:
+    both turn out to be too large when some edges were written already."""
+    back_and_forth = "(?x, {0}, ?y) and (?y, {0}, ?x)"
+    many = [f"p{number}" for number in range(2_100)]
+    engine = engine_with(**{name: back_and_forth.format(name) for name in many})
+    names = [iri(X + name) for name in many]
+    edges = ((node(0), node(1)), (node(1), node(0)))
+    both = event_of(Fact(one, name, other) for name in names for one, other in edges)
+    one = event_of([Fact(node(0), names[5], node(1))])
+    assert len(engine.match(both)) == len(many)
+    assert told(engine.match(one)) == ([], [])
+
+    spellings = ["p", "exactly p", f"exactly <{P.text}>"]
+    texts = {f"s{place}": back_and_forth.format(each) for place, each in enumerate(spellings)}
+    engine = engine_with(any="(?x, ?any, ?y) and (?y, ?other, ?x)", **texts)
+    pairs = ((node(one), node(other)) for one in range(60) for other in range(60) if one != other)
+    dense = event_of(Fact(one, P, other) for one, other in pairs)
+    assert told(engine.match(dense)) == (["any", "s0", "s1", "s2"], [])
+    assert told(engine.match(event_of([Fact(node(0), P, node(1))]))) == ([], [])
+
+
 def test_very_many_edges_of_few_variables() -> None:
     texts = [
         f"(?v{one}, p{number}, ?v{other})"
