@@ -23,10 +23,11 @@ from sensewire.engine import Engine
 from sensewire.knowledge.knowledge import Knowledge
 from sensewire.match.compiled.jit import Array
 from sensewire.match.layered import Layered
+from sensewire.model.conditions import Order, Relation, meaning
 from sensewire.model.event import Event, Fact, moment
 from sensewire.model.folder_writing import write_folder
-from sensewire.model.subscription import Subscription
-from sensewire.model.terms import HOME, iri, string, term_of
+from sensewire.model.subscription import Conjunction, Predicate, Subscription
+from sensewire.model.terms import HOME, iri, language_string, string, term_of
 from sensewire.saving import FORMAT, KIND, opened_folder
 from sensewire.testing.events import events
 from tests.answers import (
@@ -441,6 +442,21 @@ def sample_of(engine: Engine) -> list[tuple[int, str, str]]:
     ]
     names = [properties[number].text for number in columns.property.tolist()]
     return list(zip(columns.event.tolist(), names, values, strict=True))
+
+
+def test_what_no_text_says_is_named(tmp_path: Path) -> None:
+    """A subscription that was made by hand."""
+    engine = Engine()
+    engine.add(sw.parse("a = 1"), id="said")
+    without_order = Order(Relation.LESS, language_string("rouge", "fr"))
+    engine.add(
+        Subscription((Conjunction((Predicate(meaning("a"), without_order),)),)), id="by hand"
+    )
+    with pytest.raises(sw.SensewireError, match="the subscription 'by hand' cannot be saved: "):
+        engine.save(tmp_path / "index")
+    engine.remove("by hand")
+    engine.save(tmp_path / "index")
+    assert Engine.open(tmp_path / "index").ids() == ["said"]
 
 
 def test_the_sample_of_events_is_kept(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from sensewire.match.compiled.stored import Arrays, opened, stored
 from sensewire.match.dispatch import names_of
 from sensewire.match.layered import Layered
 from sensewire.model.canonical import Clause, canonical_clause, clauses_of
-from sensewire.model.errors import IndexFolderError, SensewireError
+from sensewire.model.errors import IndexFolderError, SensewireError, UnsupportedError
 from sensewire.model.folder import Folder, open_folder
 from sensewire.model.folder_writing import write_folder
 from sensewire.model.lookup import Lookup
@@ -173,7 +173,12 @@ def save(
 def _written(subscribers: Subscribers) -> Iterator[tuple[str, str, tuple[int, ...]]]:
     """The id, the text and the clauses of each subscription."""
     for row in subscribers.rows():
-        yield subscribers.id(row), subscribers.text(row, unparse), subscribers.clauses_of(row)
+        id = subscribers.id(row)
+        try:
+            text = subscribers.text(row, unparse)
+        except UnsupportedError as error:  # made by hand; no text could say it
+            raise SensewireError(f"the subscription {id!r} cannot be saved: {error}") from None
+        yield id, text, subscribers.clauses_of(row)
 
 
 def opened_folder(path: str | PathLike[str], version: str | None = None) -> Folder:
