@@ -79,6 +79,7 @@ mixed = cases(
     patterns=2,
 )
 of_nots = cases(PROPERTIES, TERMS, WORDS, patterns=3, nots=1)
+of_one_edge = cases(PROPERTIES, TERMS, WORDS, patterns=1)
 any_graph = dense_graphs(PROPERTIES, TERMS)
 any_knowledge = knowledge(NAMES, PROPERTIES, FUNCTIONS)
 
@@ -415,8 +416,9 @@ def test_a_trie_where_a_constant_here_is_a_variable_there(flag: str) -> None:
     agree("auto", [sw.parse(text) for text in texts[::-1]], [event, wide(event)])
 
 
-@given(narrow, st.data())
+@given(of_one_edge, st.data())
 def test_constants_spelled_as_variables_equal_the_oracle(case: Case, data: st.DataObject) -> None:
+    """Patterns of one edge have no other to be found by."""
     asked = [each for one in case.asked for each in (one, data.draw(with_variables(one)))]
     agree("auto", asked, case.sent, operators=OPERATORS)
 
@@ -431,7 +433,7 @@ def with_variables(draw: st.DrawFn, subscription: Subscription) -> Subscription:
             if isinstance(atom, TriplePattern):
                 ends = []
                 for end in (atom.subject, atom.object):
-                    if isinstance(end, Constant) and draw(st.booleans()):
+                    if isinstance(end, Constant) and draw(st.sampled_from((True, True, False))):
                         limits.append(Test(Variable(f"v{50 + len(limits)}"), Equal(end)))
                         end = Variable(f"v{49 + len(limits)}")
                     ends.append(end)

@@ -51,9 +51,9 @@ class Room(NamedTuple):
     stamps: Array
     """Of a pattern the event that it was found in."""
     spent: Array
-    """Of a pattern, and then of a trie, the steps that it took, below the event."""
+    """Of a pattern, and then of a trie: the event in the upper half, the steps that it took."""
     states: Array
-    """Of a node what is left to find below it, below the event."""
+    """Of a node: the event in the upper half, what is left to find below it."""
     counts: Array
     survivors: Array
     frames: Array
@@ -66,6 +66,7 @@ class Room(NamedTuple):
     over: Array
 
 
+# In the order of the names above
 TABLE_KINDS = (
     *(np.int64, np.uint64, np.int32, np.int64, np.uint8, np.uint64),
     *8 * (np.int32,),
